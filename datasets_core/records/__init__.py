@@ -1,6 +1,6 @@
 """TFRecord files and the messages in them (`tf.train.Example`, `SequenceExample`), without TensorFlow.
 
-The public names open their own modules on first use.
+The modules of public names are imported on first use.
 """
 
 from typing import TYPE_CHECKING

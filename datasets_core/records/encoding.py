@@ -1,4 +1,4 @@
-"""Values as serialized messages, one by one: `encode_example` and `encode_sequence_example`."""
+"""Encodes values and rows as serialized `tf.train` messages: `encode_example`, `encode_sequence_example`, `encode_examples`."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from datasets_core.records.feature_readers import ANY, MEDIA_BYTES, Leaf, leaves
 from datasets_core.records.wire.messages import Feature
 from datasets_core.records.wire.values import Ints, Kind, offsets_of, varint, varints
 
-# The values of a column as the bytes that their features hold, and where each begins.
+# Conversion of the values of a column to the bytes of features.
 
 
 types = pa.types
@@ -31,23 +31,23 @@ _MOST_INT = (1 << 63) - 1
 
 @dataclass(frozen=True, slots=True)
 class Pieces:
-    """Pieces of bytes, one behind the other.
+    """Consecutive pieces of bytes.
 
     Attributes:
-        data: all of them.
-        bounds: where each begins, and where the last one ends.
+        data: the bytes of all pieces.
+        bounds: the start of each piece, and the end of the last one.
     """
 
     data: pa.Buffer
     bounds: Ints
 
     def at(self, places: Ints) -> Pieces:
-        """Return fewer and longer pieces: each place is the number of a piece at which a new one begins."""
+        """Return pieces merged into fewer, longer ones, which begin at the pieces with the numbers `places`."""
         return Pieces(self.data, self.bounds[places])
 
     @property
     def sizes(self) -> Ints:
-        """The number of bytes of each piece."""
+        """Return the size of each piece in bytes."""
         return np.diff(self.bounds)
 
     def array(self) -> pa.LargeBinaryArray:
@@ -60,9 +60,9 @@ class LeafValues:
     """The values of a leaf in some rows.
 
     Attributes:
-        valid: mask of the rows that have values; None: all.
+        valid: mask of the rows that have values; None means all.
         counts: the number of lists or values in each row, then the number in each of these lists, and so on.
-        values: all values; none is null.
+        values: all values, without nulls.
     """
 
     valid: Mask | None
@@ -70,7 +70,7 @@ class LeafValues:
     values: pa.Array
 
     def row(self, value: int) -> int:
-        """Return the row of a value."""
+        """Return the number of the row that contains a value."""
         return _outer(value, self.counts)
 
 
@@ -84,11 +84,11 @@ def leaf_values(column: pa.Array, leaf: Leaf) -> LeafValues:
     """Return the values of a leaf.
 
     Args:
-        column: of the rows.
-        leaf: which part of it.
+        column: the values of the column.
+        leaf: the part of it.
 
     Raises:
-        Misfit: a list holds None, or has another size than its feature says; or the bytes of a file are not there.
+        Misfit: a list contains None, or has the wrong size; or the content of a file is missing.
     """
     valid: Mask | None = None
     counts: list[Ints] = []
@@ -106,7 +106,7 @@ def leaf_values(column: pa.Array, leaf: Leaf) -> LeafValues:
         if step != ANY:
             wrong = lengths != step if is_there is None else is_there & (lengths != step)
             if wrong.any():
-                reason = f"a list or array of {lengths[wrong][0]} elements has another size than its feature, {step}"
+                reason = f"a list or array of {lengths[wrong][0]} elements does not have the size of its feature, {step}"
                 raise Misfit(_outer(int(np.argmax(wrong)), counts), reason)
         counts.append(lengths)
         array = child
@@ -125,7 +125,7 @@ def _field(array: pa.Array, name: str, counts: Sequence[Ints], *, is_media: bool
         missing = pc.and_(fields[MEDIA_BYTES].is_null(), fields["path"].is_valid())
         if pc.any(missing).as_py():
             place = pc.index(missing, True).as_py()
-            raise Misfit(_outer(place, counts), f"the content of {fields['path'][place].as_py()!r} is not in the rows")
+            raise Misfit(_outer(place, counts), f"the content of {fields['path'][place].as_py()!r} is not stored in the rows")
     return fields[name]
 
 
@@ -134,10 +134,10 @@ def _null(is_there: Mask, counts: Sequence[Ints]) -> Misfit:
 
 
 def wire_ints(values: pa.Array) -> Pieces:
-    """Whole numbers, booleans, timestamps and the like, as varints.
+    """Return integers, booleans, timestamps and similar values as varints.
 
     Raises:
-        Misfit: a number is beyond int64.
+        Misfit: a number is out of range for int64.
     """
     if types.is_boolean(values.type):
         values = values.cast(pa.uint8())
@@ -145,16 +145,16 @@ def wire_ints(values: pa.Array) -> Pieces:
     numbers = raw_values(values.buffers()[1], kind, values)
     if kind == "uint64" and len(numbers) and numbers.max() > _MOST_INT:
         place = int(np.argmax(numbers > _MOST_INT))
-        raise Misfit(place, f"{numbers[place]} is beyond int64, the type of TFRecord files")
+        raise Misfit(place, f"{numbers[place]} is out of range for int64, the type of integers in TFRecord files")
     data, widths = varints(numbers.astype(np.int64, copy=False))
     return Pieces(pa.py_buffer(data), offsets_of(widths))
 
 
 def wire_floats(values: pa.Array) -> tuple[Pieces, int | None]:
-    """Numbers as little-endian float32, and the first of them that is rounded.
+    """Return numbers as little-endian float32, and the index of the first one that was rounded.
 
     Raises:
-        Misfit: a number is beyond float32.
+        Misfit: a number is out of range for float32.
     """
     width = values.type.bit_width // 8
     numbers = raw_values(values.buffers()[1], f"f{width}", values)
@@ -167,13 +167,15 @@ def wire_floats(values: pa.Array) -> tuple[Pieces, int | None]:
             beyond = differs & np.isinf(floats)
             if beyond.any():
                 place = int(np.argmax(beyond))
-                raise Misfit(place, f"{float(numbers[place])!r} is beyond float32, the type of TFRecord files")
+                raise Misfit(
+                    place, f"{float(numbers[place])!r} is out of range for float32, the type of floats in TFRecord files"
+                )
             rounded = int(np.argmax(differs))
     return Pieces(pa.py_buffer(np.ascontiguousarray(floats)), np.arange(0, 4 * len(floats) + 1, 4, dtype=np.int64)), rounded
 
 
 def wire_bytes(values: pa.Array) -> Pieces:
-    """Texts and bytes as they are."""
+    """Return strings and bytes unchanged, as pieces."""
     values = values.cast(pa.large_binary())
     _, places, data = values.buffers()
     if not len(values) or places is None:
@@ -183,41 +185,42 @@ def wire_bytes(values: pa.Array) -> Pieces:
 
 
 def stored(values: pa.Array) -> pa.Array:
-    """Values as Arrow stores those of their kind, without dictionaries, views and names of types."""
+    """Return values in their storage type, without dictionaries, views and extension types."""
     if isinstance(values, pa.ExtensionArray):
         values = values.storage
     if isinstance(values, pa.DictionaryArray):
         values = values.dictionary_decode()
-    if types.is_string_view(values.type) or types.is_binary_view(values.type):  # Arrow drops no nulls of views
+    if types.is_string_view(values.type) or types.is_binary_view(values.type):  # Arrow cannot drop nulls of views
         values = values.cast(pa.large_binary())
     return values
 
 
-# Each is the tag of a field, and that its value is so many bytes.
+# Tags of length-delimited fields.
 FIRST, SECOND = b"\x0a", b"\x12"
 LISTS: dict[Kind, bytes] = {"bytes": b"\x0a", "float": b"\x12", "int64": b"\x1a"}
 
 MOST_BYTES = (1 << 31) - 1
-"""Of a message: what protobuf reads."""
-_FEW = 32  # numbers that are written one by one
+"""Limit of the size of a message in bytes, set by protobuf."""
+_FEW = 32  # up to this number, values are encoded one by one
 _MOST_FLOAT = float(np.finfo(np.float32).max)
 _FLOAT = np.dtype("<f4")
 _LEAST_INT = -(1 << 63)
 
 
 def encode_example(features: Mapping[str, Any]) -> bytes:
-    """Return the bytes of a `tf.train.Example`: the same ones for the same values, with the keys in their order.
+    """Return the bytes of a `tf.train.Example`; keys keep their order, and equal values give equal bytes.
 
-    Whole numbers and booleans become an `int64_list`, other numbers a `float_list` (as float32), bytes and text (as UTF-8) a
-    `bytes_list`.  A single value is a list of one; numpy arrays, and what numpy takes for one, are flattened in C order.  A
-    key whose value is None is left out.
+    Integers and booleans become an `int64_list`, other numbers a `float_list` (as float32), bytes and strings (as UTF-8) a
+    `bytes_list`.  A single value becomes a list of one; numpy arrays and array-like objects are flattened in C order.  Keys
+    with the value None are omitted.
 
     Args:
-        features: a value, some values or a `Feature` for each key; an empty list, of whose kind nothing is known, becomes a
+        features: a value, a list of values or a `Feature` for each key; an empty list, whose type is unknown, becomes a
             feature without a list.
 
     Raises:
-        ExampleError: a value is of no such kind, or of several, or beyond what int64 and float32 hold; names the key.
+        ExampleError: a value has an unsupported type, mixes types, or is out of range for int64 or float32; the error names
+            the key.
 
     >>> from datasets_core.records import decode_example
     >>> data = encode_example({"label": 7, "box": [0.25, 0.75], "name": "cat"})
@@ -233,11 +236,12 @@ def encode_sequence_example(
     """Return the bytes of a `tf.train.SequenceExample`.
 
     Args:
-        context: as `encode_example` takes it; None leaves it out.
-        feature_lists: for each key its steps, each of them a value, some values or a `Feature`; the rows of a numpy array.
+        context: see `features` of `encode_example`; None omits the context.
+        feature_lists: the steps of each key, each of them a value, a list of values or a `Feature`; for a numpy array,
+            its rows are the steps.
 
     Raises:
-        ExampleError: as for `encode_example`; names the key.
+        ExampleError: see `encode_example`.
 
     >>> from datasets_core.records import decode_sequence_example
     >>> data = encode_sequence_example({"id": 1}, {"tokens": [[1, 2], [3], []]})
@@ -255,19 +259,19 @@ def encode_sequence_example(
 
 
 def delimited(tag: bytes, data: bytes) -> bytes:
-    """Return a field of a message: its tag, how many bytes follow, and these."""
+    """Return a length-delimited field: its tag, the size of the data, and the data."""
     return tag + varint(len(data)) + data
 
 
 def _whole(data: bytes, name: str) -> bytes:
     if len(data) > MOST_BYTES:
-        raise ExampleError(name, f"takes {len(data):,} bytes, but readers are limited to 2 GiB", advice="Split it")
+        raise ExampleError(name, f"has {len(data):,} bytes, but readers are limited to 2 GiB", advice="Split it")
     return data
 
 
 def _items(given: Mapping[str, Any], name: str) -> Iterable[tuple[str, Any]]:
     if not isinstance(given, Mapping):
-        raise ExampleError(name, f"{type(given).__name__} is not a dict of features", advice="Pass names and their values")
+        raise ExampleError(name, f"{type(given).__name__} is not a dict of features", advice="Pass a dict of names and values")
     return given.items()
 
 
@@ -282,7 +286,7 @@ def _entries(features: Mapping[str, Any], name: str) -> bytes:
 @lru_cache(maxsize=1024)
 def _key(key: Any, name: str) -> bytes:
     if not isinstance(key, str):
-        raise ExampleError(name, f"has the key {key!r}, which is not a string", advice="Name features by text")
+        raise ExampleError(name, f"has the key {key!r}, which is not a string", advice="Use strings as keys")
     try:
         return delimited(FIRST, key.encode())
     except UnicodeEncodeError:
@@ -292,11 +296,11 @@ def _key(key: Any, name: str) -> bytes:
 def _steps(key: str, steps: Any) -> bytes:
     name = "SequenceExample"
     if isinstance(steps, (str, bytes, Mapping, Feature)) or not isinstance(steps, Iterable):
-        raise _refused(key, f"is {_shown(steps)}, which has no steps", name, "Give a list with a value for each step")
+        raise _refused(key, f"is {_shown(steps)}, which has no steps", name, "Pass a list with a value for each step")
     made = bytearray()
     for number, step in enumerate(steps):
         if step is None:
-            raise _refused(key, f"has no value in step {number:,}", name, "Give every step one, or some")
+            raise _refused(key, f"has no value in step {number:,}", name, "Pass one or more values for each step")
         made += delimited(FIRST, _feature(key, step, name))
     return bytes(made)
 
@@ -313,19 +317,19 @@ def _feature(key: str, value: Any, name: str) -> bytes:
     return _message(key, feature_of(key, value, name), name)
 
 
-# -- which kind --------------------------------------------------------------------------------------------------------
+# -- the type of a feature ---------------------------------------------------------------------------------------------
 
 
 def feature_of(key: str, value: Any, name: str = "Example") -> Feature:
     """Return a value, or a list of values, as a feature.
 
     Args:
-        key: of the feature, for messages.
-        value: as `encode_example` takes it.
+        key: the key of the feature, for error messages.
+        value: see `encode_example`.
         name: the name of the enclosing message, for error messages.
 
     Raises:
-        ExampleError: a value of a type that features do not have, or values of several types.
+        ExampleError: a value has an unsupported type, or values have several types.
 
     >>> feature_of("label", True)
     Feature(kind='int64', values=[1])
@@ -342,13 +346,13 @@ def feature_of(key: str, value: Any, name: str = "Example") -> Feature:
 
 
 def _checked(key: str, feature: Feature, name: str) -> Feature:
-    """Return a feature that a user made."""
+    """Return a feature made by a user, after checking its type."""
     found = _of_values(key, list(feature.values), name)
     if found.kind is None or found.kind == feature.kind:
         return Feature(feature.kind, found.values)
     if (found.kind, feature.kind) == ("int64", "float"):
         return Feature("float", _as_floats(key, found.values, name))
-    raise _refused(key, f"of kind {feature.kind!r} holds values of kind {found.kind!r}", name, "Give those that the kind says")
+    raise _refused(key, f"has kind {feature.kind!r}, but its values have kind {found.kind!r}", name, "Pass values of that kind")
 
 
 def _of_array(key: str, values: npt.NDArray[Any], name: str) -> Feature:
@@ -360,7 +364,7 @@ def _of_array(key: str, values: npt.NDArray[Any], name: str) -> Feature:
     if kind in "SUO":
         found = _of_values(key, values.tolist(), name)
         return found if kind == "O" else Feature("bytes", found.values)
-    raise _refused(key, f"holds {values.dtype}", name, "Pass numbers, strings or bytes")
+    raise _refused(key, f"contains {values.dtype}", name, "Pass numbers, strings or bytes")
 
 
 def _of_values(key: str, values: list[Any], name: str) -> Feature:
@@ -380,7 +384,7 @@ def _as_floats(key: str, values: list[Any], name: str) -> list[float]:
     try:
         return list(map(float, values))
     except OverflowError:
-        raise _refused(key, "has a number beyond float32", name, "Scale it, or pass it as text") from None
+        raise _refused(key, "has a number out of range for float32", name, "Scale it, or pass it as text") from None
 
 
 def _kind_of(key: str, given: type, name: str) -> Kind:
@@ -392,9 +396,9 @@ def _kind_of(key: str, given: type, name: str) -> Kind:
         return "float"
     if issubclass(given, (list, tuple, np.ndarray)):
         advice = "Flatten it, pass one numpy array, or use encode_sequence_example for lists of lists"
-        raise _refused(key, "holds lists in a list", name, advice)
+        raise _refused(key, "contains nested lists", name, advice)
     what = "None" if given is type(None) else f"a value of type {given.__name__}"
-    raise _refused(key, f"holds {what}", name, "Pass numbers, strings or bytes")
+    raise _refused(key, f"contains {what}", name, "Pass numbers, strings or bytes")
 
 
 def _bytes_of(key: str, value: Any, name: str) -> bytes:
@@ -413,14 +417,14 @@ def _refused(key: str, reason: str, name: str, advice: str) -> ExampleError:
     return ExampleError(name, reason, key=key, advice=advice)
 
 
-# -- onto the wire -----------------------------------------------------------------------------------------------------
+# -- serialization -----------------------------------------------------------------------------------------------------
 
 
 def _message(key: str, feature: Feature, name: str) -> bytes:
     if feature.kind is None:
         return b""
     if feature.kind not in LISTS:
-        raise _refused(key, f"is of kind {feature.kind!r}", name, f"Kinds are {', '.join(map(repr, LISTS))}")
+        raise _refused(key, f"has the unknown kind {feature.kind!r}", name, f"Available kinds: {', '.join(map(repr, LISTS))}")
     return delimited(LISTS[feature.kind], _list(key, feature.kind, feature.values, name))
 
 
@@ -437,43 +441,43 @@ def _floats(key: str, values: Any, name: str) -> bytes:
         return struct.pack(f"<{len(values)}f", *values)
     except OverflowError:
         value = next(value for value in values if _MOST_FLOAT < abs(value) < float("inf"))
-    raise _refused(key, f"has {value!r}, which is beyond float32", name, "Scale it, or pass it as text")
+    raise _refused(key, f"has {value!r}, which is out of range for float32", name, "Scale it, or pass it as text")
 
 
 def _ints(key: str, values: Any, name: str) -> bytes:
     if not _LEAST_INT <= min(values) <= max(values) <= _MOST_INT:
         value = next(value for value in values if not _LEAST_INT <= value <= _MOST_INT)
-        raise _refused(key, f"has {value}, which is beyond int64", name, "Pass it as text")
+        raise _refused(key, f"has {value}, which is out of range for int64", name, "Pass it as text")
     if len(values) > _FEW:
         return varints(np.array(values, np.int64))[0].tobytes()
     return b"".join([varint(value & 0xFFFFFFFFFFFFFFFF) for value in values])
 
 
-# Rows as the bytes of messages, column by column: `encode_examples`, without a Python object for a value.
+# `encode_examples`: encodes rows column by column, without a Python object for each value.
 
 
-_MOST_HEADS = 1 << 14  # that are kept, of one column
-_MOST_SIZE = 1 << 16  # limit of the sizes that are distinguished by a table
-_ADVICE = "Fix the value, cast the column, or leave it out"
+_MOST_HEADS = 1 << 14  # limit of cached heads of a column
+_MOST_SIZE = 1 << 16  # limit of sizes that are looked up in a table
+_ADVICE = "Fix the value, cast the column, or remove it"
 
 
 def encode_examples(batch: pa.RecordBatch | pa.Table, features: Mapping[str, FeatureType] | None = None) -> pa.Array:
     """Return each row as the bytes of a `tf.train.Example`, or of a `SequenceExample` if a column holds lists of lists.
 
-    Columns become features of their names, in their order: whole numbers, booleans and labels an `int64_list`; timestamps, days
-    and durations likewise, as the numbers that Arrow stores; floats a `float_list`, rounded to float32; text and bytes a
-    `bytes_list`, and so do images and the like, by the bytes of their files.  Lists and arrays are flattened, the fields of a
-    dict become features named `column/field`; a null has no feature.  If lists hold lists of any size, these
-    columns become feature lists, with a step for each inner list, and the other columns the context.
+    Columns become features with the same names and order.  Integers, booleans and labels become an `int64_list`, as do
+    timestamps, dates and durations, as the integers that Arrow stores.  Floats become a `float_list`, rounded to float32.
+    Strings and bytes become a `bytes_list`, as do images and other media, by the bytes of their files.  Lists and arrays are
+    flattened, and the fields of a dict become features named `column/field`; a null has no feature.  Columns of lists that
+    contain lists of any size become feature lists, with a step for each inner list; the other columns are then the context.
 
     Args:
         batch: the rows.
-        features: the types of the columns; None: those of the batch.
+        features: the types of the columns; None uses those of the batch.
 
     Raises:
         ArgumentTypeError: the argument is not a record batch.
-        CastError: a column that messages cannot store: decimals, or lists of lists of lists.
-        CellCastError: a value is beyond int64 or float32, or a list holds None; names row and column.
+        CastError: a column has a type that messages cannot store, such as decimals or lists of lists of lists.
+        CellCastError: a value is out of range for int64 or float32, or a list contains None; the error names row and column.
 
     >>> from datasets_core.records import decode_example
     >>> batch = pa.record_batch({"label": [7, None], "box": [[0.25, 0.75], []]})
@@ -504,7 +508,7 @@ class ExampleEncoder:
 
     Attributes:
         is_sequence: True if the messages are `SequenceExample`s.
-        rounded: columns with values that float32 cannot hold, each with the number of the first such row.
+        rounded: columns with values that float32 cannot represent, each with the number of the first such row.
 
     Raises:
         CastError: a column that messages cannot store.
@@ -522,14 +526,14 @@ class ExampleEncoder:
         self._before_context, self._before_lists = _Heads((FIRST,)), _Heads((SECOND,))
 
     def encode(self, batch: pa.RecordBatch, first: int = 0) -> pa.LargeBinaryArray:
-        """Return the messages of some rows.
+        """Return the messages of rows.
 
         Args:
             batch: the rows.
             first: the number of the first row, for error messages.
 
         Raises:
-            CellCastError: a value that cannot be stored; names row and column.
+            CellCastError: a value cannot be stored; the error names row and column.
         """
         context, lists = _Parts.of(batch.num_rows), _Parts.of(batch.num_rows)
         for column in self._columns:
@@ -543,7 +547,7 @@ class ExampleEncoder:
         sizes = context.sizes + lists.sizes
         if len(sizes) and (most := int(sizes.max())) > MOST_BYTES - 32:
             raise CastError(
-                f"Row {first + int(np.argmax(sizes))} makes a message of {most:,} bytes, but readers are limited to 2 GiB. "
+                f"Row {first + int(np.argmax(sizes))} becomes a message of {most:,} bytes, but readers are limited to 2 GiB. "
                 "Split it into several rows."
             )
         parts = [self._before_context.of(context.sizes).data, *context.parts]
@@ -554,10 +558,10 @@ class ExampleEncoder:
 
 @dataclass(frozen=True, slots=True)
 class _Heads:
-    """Builds the bytes before a content: each layer of the message begins with the number of bytes that follow.
+    """Builds the bytes before some content: each layer of a message begins with the number of bytes that follow.
 
     Attributes:
-        layers: the bytes before each of these numbers, from the innermost layer outwards.
+        layers: the bytes before these numbers, from the innermost layer outwards.
         is_packed: True to leave out the innermost layer before an empty content.
         known: the heads that were computed, by size.
     """
@@ -567,7 +571,7 @@ class _Heads:
     known: dict[int, bytes] = field(default_factory=dict)
 
     def of(self, sizes: Ints, present: Mask | None = None) -> _Head:
-        """Return the heads of contents of these sizes; an absent content has an empty head."""
+        """Return the heads of content of these sizes; absent content has an empty head."""
         if present is None and len(sizes) and sizes.min() == sizes.max():
             head = self._head(int(sizes[0]))
             return _Head(pa.scalar(head, pa.large_binary()), np.full(len(sizes), len(head), np.int64))
@@ -590,14 +594,14 @@ class _Heads:
 
 @dataclass(frozen=True, slots=True)
 class _Head:
-    """The heads of some contents (bytes, one value for all or one for each) and their sizes."""
+    """The heads of content (bytes; one for all or one for each) and their sizes."""
 
     data: Any
     sizes: Ints
 
 
 def _told_apart(numbers: Ints) -> tuple[Ints, Ints]:
-    """Return the different ones of some numbers from 0 on, and the place of each among these."""
+    """Return the distinct values of non-negative numbers, and the index of each number among them."""
     if not len(numbers) or numbers.max() >= _MOST_SIZE:
         return np.unique(numbers, return_inverse=True)
     is_there = np.zeros(int(numbers.max()) + 1, bool)
@@ -622,14 +626,14 @@ class _Parts:
 
 
 def _joined(parts: Sequence[Any], count: int) -> pa.LargeBinaryArray:
-    """Return the parts of each row, one behind the other."""
+    """Return the concatenated parts of each row."""
     if all(isinstance(part, pa.Scalar) for part in parts):
         parts = [*parts, Pieces(pa.py_buffer(b""), np.zeros(count + 1, np.int64)).array()]
     return pc.binary_join_element_wise(*parts, pa.scalar(b"", pa.large_binary()))
 
 
 class _Column:
-    """The feature that a leaf becomes in each message."""
+    """Encodes a leaf as a feature of each message."""
 
     def __init__(self, leaf: Leaf) -> None:
         self.leaf = leaf
@@ -646,7 +650,7 @@ class _Column:
         """Append the feature to the parts of the messages.
 
         Raises:
-            Misfit: a value that cannot be stored; says the row.
+            Misfit: a value cannot be stored; the error has its row.
         """
         held = leaf_values(column, self.leaf)
         pieces = self._pieces(held)

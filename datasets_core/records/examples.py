@@ -1,4 +1,4 @@
-"""`ExampleReader`: blocks of records as record batches, by specs, by features, or by types inferred from the records."""
+"""`ExampleReader`: converts blocks of records to record batches, by specs, by features, or by inferred types."""
 
 from __future__ import annotations
 
@@ -31,32 +31,33 @@ from datasets_core.records.wire.values import RecordBlock, SequenceColumns, Wire
 
 Message: TypeAlias = Literal["example", "sequence_example", "bytes"]
 RAW_COLUMN = "record"
-"""The column of records that are read as the bytes that they are."""
+"""The name of the column of raw records."""
 _MESSAGES = ("example", "sequence_example", "bytes")
 
 
 class ExampleReader:
     """Converts records to rows.
 
-    With specs, the rules of TensorFlow apply, and a column of strings has type bytes; features are then the types to cast
-    to.  With features alone, each column says how its key is read: a record without it has None.  With neither, types are
-    inferred: one value in every record that has the key makes a column of values, else of lists; strings are bytes.
+    With specs, the rules of TensorFlow apply, and a column of strings has type bytes; `features` are then the types to
+    cast to.  With features alone, each column determines how its key is read: records without the key have None.  With
+    neither, types are inferred: if each record that has the key has one value, the column holds values, otherwise lists;
+    strings are bytes.
 
     Args:
         spec: key to spec: of an Example, or of the context of a SequenceExample.
         sequence_spec: key to spec, of feature lists.
         features: the columns.
         message: the message type of the records; None: `"sequence_example"` if a record has feature lists, else `"example"`.
-        columns: the columns to read, in this order; None for all.
+        columns: the columns to read, in this order; None means all.
 
     Attributes:
-        features: the columns, if they are known before reading; else None.
+        features: the columns, if they are known before reading; otherwise None.
         message: the argument.
 
     Raises:
-        ConfigurationError: invalid specs, or specs that contradict each other, the features or the message.
-        UnknownColumnError: a column that does not exist.
-        CastError: a column that records cannot store.
+        ConfigurationError: specs are invalid, or contradict each other, the features or the message.
+        UnknownColumnError: a column does not exist.
+        CastError: a column has a type that records cannot store.
 
     >>> from datasets_core.records import encode_example
     >>> block = RecordBlock.of([encode_example({"n": 1, "tags": ["a", "b"]}), encode_example({"n": 2})])
@@ -76,9 +77,7 @@ class ExampleReader:
         columns: Sequence[str] | None = None,
     ) -> None:
         if message not in (None, *_MESSAGES):
-            raise ConfigurationError(
-                f"message={message!r} is not a kind of record. Pass one of {', '.join(map(repr, _MESSAGES))}."
-            )
+            raise ConfigurationError(f"Unknown message type {message!r}. Pass one of {', '.join(map(repr, _MESSAGES))}.")
         self.message = message
         self.columns = None if columns is None else list(columns)
         self.features: Features | None = None if features is None else Features(features)
@@ -102,7 +101,7 @@ class ExampleReader:
                 has the common type of both.
 
         Raises:
-            ExampleError: the first record that is not such a message, or does not fit the requested features.
+            ExampleError: a record is not such a message, or does not fit the requested features.
         """
         return with_first_error(block, lambda part: self._rows.read(part, known))
 
@@ -117,7 +116,7 @@ class _RowMaker(Protocol):
 
 
 def _batch(arrays: Mapping[str, pa.Array], count: int, schema: pa.Schema | None = None) -> pa.RecordBatch:
-    """Return columns as a batch of `count` rows, also if there are no columns."""
+    """Return columns as a batch of `count` rows, even without columns."""
     if not arrays:
         return pa.RecordBatch.from_struct_array(struct_array(pa.struct([]), count, None, []))
     if schema is not None:
@@ -149,7 +148,7 @@ class _BySpecs:
     ) -> None:
         self.is_sequence = sequence_spec is not None or message == "sequence_example"
         if sequence_spec is not None and message == "example":
-            raise ConfigurationError("An Example has no feature lists. Leave sequence_spec= or message= out.")
+            raise ConfigurationError("An Example has no feature lists. Omit sequence_spec= or message=.")
         specs = as_specs(spec or {}, of="context_features" if self.is_sequence else "features")
         lists = as_specs(sequence_spec or {}, of="sequence_features")
         both = [name for name in specs if name in lists]
@@ -201,7 +200,7 @@ class _ByFeatures:
     def __init__(self, features: Features, message: str | None, columns: Sequence[str] | None) -> None:
         self.features = _chosen(features, columns)
         self.schema = self.features.arrow_schema
-        leaves_of(self.features)  # two columns may take one key
+        leaves_of(self.features)  # raises if two columns have the same key
         self.readers = {name: ColumnReader(name, feature) for name, feature in self.features.items()}
         deep = [name for name, reader in self.readers.items() if reader.needs_lists]
         if message == "example" and deep:
@@ -219,7 +218,7 @@ class _ByFeatures:
 def _decoded(
     block: RecordBlock, keys: frozenset[bytes] | None, is_sequence: bool | None
 ) -> tuple[WireColumns, SequenceColumns]:
-    """Return the columns of a block, and its feature lists; `is_sequence=None` detects from the records if they have any."""
+    """Return the columns of a block, and its feature lists; `is_sequence=None` checks if the records have any."""
     if is_sequence or (is_sequence is None and has_feature_lists(block)):
         return decode_sequence_examples(block, keys, keys)
     return decode_examples(block, keys), {}
@@ -267,16 +266,16 @@ class _ByRecords:
                 joined = join_types(types[name], array.type)
                 if joined is None:
                     index = int(np.argmax(np.asarray(array.is_valid())))
-                    raise where.error(index, name, f"is {array.type}, and {types[name]} in records before", _MEND)
+                    raise where.error(index, name, f"has type {array.type}, but {types[name]} in earlier records", _FIX)
                 array = widened(array, joined)
             arrays[name] = array
         return _batch(arrays, len(block))
 
 
-_MEND = "Fix the record, or pass features= or spec= without it"
+_FIX = "Fix the record, or pass features= or spec= without it"
 
 
-# -- as they are -------------------------------------------------------------------------------------------------------
+# -- raw records -------------------------------------------------------------------------------------------------------
 
 
 class _Raw:

@@ -1,4 +1,4 @@
-"""Readers of the features of a dataset from those of records: the keys of each column, and the conversion to rows.
+"""Converts the features of records to the columns of a dataset.
 
 This is the inverse of `encoding.py`.
 """
@@ -40,7 +40,7 @@ types = pa.types
 
 
 def join_types(a: pa.DataType, b: pa.DataType) -> pa.DataType | None:
-    """Return the type that holds the values of two columns of records: one value widens to a list; kinds of values never mix.
+    """Return the common type of two columns of records; None without one. A single value widens to a list.
 
     >>> join_types(pa.int64(), pa.list_(pa.int64()))
     ListType(list<item: int64>)
@@ -60,7 +60,7 @@ def join_types(a: pa.DataType, b: pa.DataType) -> pa.DataType | None:
 
 
 def widened(array: pa.Array, wanted: pa.DataType) -> pa.Array:
-    """Return a column as a type that `join_types` gave for its own and another: each value becomes a list of it.
+    """Return a column cast to a type that `join_types` returned: single values become lists of one.
 
     >>> widened(pa.array([1, None]), pa.list_(pa.int64())).to_pylist()
     [[1], None]
@@ -81,18 +81,18 @@ def widened(array: pa.Array, wanted: pa.DataType) -> pa.Array:
 
 
 def inferred_columns(columns: WireColumns, lists: SequenceColumns, where: Where) -> dict[str, pa.Array]:
-    """Return the columns of a block, in the order in which their keys first occur; those of a context come first.
+    """Return the columns of a block in the order in which their keys first occur, those of the context first.
 
-    A key with one value in each record that has it is a column of values, any other one a column of lists; a feature list is
-    a column of lists of values where each step has one, else of lists of lists.  A record without the key has None.
+    If each record that has the key has one value, the column holds values, otherwise lists.  If each step of a feature list
+    has one value, the column holds lists of values, otherwise lists of lists.  A record without the key has None.
 
     Args:
-        columns: the features by key and kind.
+        columns: the features by key and type.
         lists: the feature lists.
         where: the position of the records, for error messages.
 
     Raises:
-        ExampleError: a key with values of two types, or both in the context and among the feature lists.
+        ExampleError: a key has values of two types, or is both in the context and among the feature lists.
     """
     found: dict[str, pa.Array] = {}
     for raw, of_key in columns.items():
@@ -102,7 +102,7 @@ def inferred_columns(columns: WireColumns, lists: SequenceColumns, where: Where)
         name = raw.decode(errors="surrogateescape")
         if name in found:
             index = int(next(iter(steps_of_key.values())).present.argmax())
-            reason = "is among the feature lists, and a feature of the context too"
+            reason = "is a feature list, but also a feature of the context"
             raise where.error(index, name, reason, "Pass columns= without it, or parse the records by specs")
         found[name] = _list_column(_one_kind(steps_of_key, name, where), where.count)
     return found
@@ -110,7 +110,7 @@ def inferred_columns(columns: WireColumns, lists: SequenceColumns, where: Where)
 
 @dataclass(frozen=True, slots=True)
 class _Kinds:
-    """The columns of one key: of the one kind that its values have, and of records without a kind."""
+    """The columns of one key: that of the type of its values, and that of records without a type."""
 
     kind: str | None
     column: Any
@@ -123,8 +123,8 @@ def _one_kind(of_key: Any, name: str, where: Where) -> _Kinds:
         firsts = {kind: int(of_key[kind].present.argmax()) for kind in kinds}
         first, other = sorted(kinds, key=lambda kind: (firsts[kind], kind))[:2]
         before = "the same record" if firsts[first] == firsts[other] else f"record {(where.first or 0) + firsts[first]:,}"
-        reason = f"has {other} values, and {first} values in {before}"
-        raise where.error(firsts[other], name, reason, "Fix the record, or read the others by spec= or columns= without it")
+        reason = f"has {other} values, but {first} values in {before}"
+        raise where.error(firsts[other], name, reason, "Fix the record, or read the other keys with spec= or columns=")
     kind = kinds[0] if kinds else None
     return _Kinds(kind, None if kind is None else of_key[kind], of_key.get(None))
 
@@ -163,14 +163,14 @@ def _mask(present: Mask) -> Mask | None:
 
 
 def _with_nulls(values: pa.Array, present: Mask) -> pa.Array:
-    """Values, with null if there is none."""
+    """Return the values, with null where `present` is False."""
     if present.all():
         return values
     return spread(values, present)
 
 
 def spread(values: pa.Array, present: Mask) -> pa.Array:
-    """Values with nulls between them: one value for each place that is present.
+    """Return the values with nulls in between: one value for each True of `present`.
 
     >>> spread(pa.array([5, 6]), np.array([True, False, True])).to_pylist()
     [5, None, 6]
@@ -181,7 +181,7 @@ def spread(values: pa.Array, present: Mask) -> pa.Array:
     return values.take(indices)
 
 
-# Which feature of a message each column becomes, or each part of it.
+# `Leaf`: the mapping of columns, and of their parts, to features of messages.
 
 
 ANY = -1
@@ -200,7 +200,7 @@ class Leaf:
         key: the key of the feature.
         path: the column, or the field in it, for error messages.
         steps: the path to its values: names of fields, beginning with the column, and sizes of lists.
-        kind: the type of the feature.
+        kind: the type of values in the message.
         is_media: True if the values are the bytes of files.
     """
 
@@ -217,16 +217,16 @@ class Leaf:
 
     @property
     def has_steps(self) -> bool:
-        """True if it is written as a feature list: its lists hold lists of any size."""
+        """True if it is written as a feature list, since its lists contain lists of any size."""
         return ANY in self.sizes[1:]
 
 
 def leaves_of(features: Mapping[str, FeatureType]) -> list[Leaf]:
-    """Return the features that rows with such columns are written as, in the order of the columns.
+    """Return the features that store these columns in messages, in the order of the columns.
 
     Raises:
-        CastError: a column that messages cannot store.
-        ConfigurationError: two columns make features of the same name.
+        CastError: a column has a type that messages cannot store.
+        ConfigurationError: two columns have the same feature name.
 
     >>> from datasets_core.features import Features, List, Value
     >>> [(leaf.key, leaf.kind) for leaf in leaves_of(Features({"a": {"b": Value("int8")}, "c": List(Value("string"))}))]
@@ -237,8 +237,8 @@ def leaves_of(features: Mapping[str, FeatureType]) -> list[Leaf]:
         for leaf in _leaves(feature, name, name, (name,)):
             if leaf.key in found:
                 raise ConfigurationError(
-                    f"Column {found[leaf.key].path!r} and column {leaf.path!r} would both be the feature {leaf.key!r} of a "
-                    "record. Rename one of them."
+                    f"Column {found[leaf.key].path!r} and column {leaf.path!r} would both become the feature "
+                    f"{leaf.key!r} of a record. Rename one of them."
                 )
             _check(leaf)
             found[leaf.key] = leaf
@@ -266,7 +266,7 @@ def _leaves(feature: FeatureType, key: str, path: str, steps: tuple[Step, ...]) 
 
 
 def _kind_of(stored: pa.DataType, path: str) -> Kind | None:
-    """Return the kind of the features of some values; None of values that are all null."""
+    """Return the type of feature that stores some values; None if all values are null."""
     if isinstance(stored, pa.BaseExtensionType):
         stored = stored.storage_type
     if types.is_null(stored):
@@ -288,7 +288,7 @@ def _check(leaf: Leaf) -> None:
             "Flatten it, or remove it."
         )
     if first == ANY and 0 in inner:
-        raise CastError(f"Column {leaf.path!r}: the number of empty arrays cannot be stored. Remove it.")
+        raise CastError(f"Column {leaf.path!r}: TFRecord files cannot store the number of empty arrays. Remove it.")
     try:
         leaf.key.encode()
     except UnicodeEncodeError:
@@ -296,12 +296,12 @@ def _check(leaf: Leaf) -> None:
 
 
 Found: TypeAlias = "Mapping[str, WireColumn | SequenceColumn]"
-"""The column of each key, for the present rows: records, their steps, or elements of a list."""
+"""The column of each key, for the current rows: records, steps, or elements of lists."""
 
 
 @dataclass(frozen=True, slots=True)
 class Wanted:
-    """The requirements of a column on the values of a key.
+    """The form of values that a column requires of a key.
 
     Attributes:
         kinds: the accepted types of values.
@@ -324,7 +324,7 @@ class Node(Protocol):
         """Return the values of `count` rows, of the feature's type.
 
         Raises:
-            Misfit: a row whose values do not fit the feature; its path is the key.
+            Misfit: the values of a row do not fit the feature; `path` is the key.
         """
         ...
 
@@ -337,7 +337,7 @@ class ColumnReader:
         feature: its type.
 
     Raises:
-        CastError: a column that messages cannot store.
+        CastError: a column has a type that messages cannot store.
 
     >>> from datasets_core.features import Value
     >>> reader = ColumnReader("a", {"b": Value("int8"), "c": List(Value("string"))})
@@ -356,12 +356,12 @@ class ColumnReader:
         """Return the rows of some records.
 
         Args:
-            columns: the features of the records by key and kind.
-            lists: their feature lists; a column of lists takes them where there are some.
-            where: which records these are.
+            columns: the features of the records by key and type.
+            lists: their feature lists; used by columns of lists, if present.
+            where: the position of the records, for error messages.
 
         Raises:
-            ExampleError: a record has other values than the feature takes.
+            ExampleError: the values of a record do not fit the feature.
         """
         found = {key: _found(columns, lists, key, wanted, where) for key, wanted in self.node.wanted.items()}
         try:
@@ -386,14 +386,14 @@ def _found(columns: WireColumns, lists: SequenceColumns, key: str, wanted: Wante
     if column.present.any():
         index = int(steps.present.argmax())
         reason = (
-            f"is a feature list, and a feature of the context in record {(where.first or 0) + int(column.present.argmax()):,}"
+            f"is a feature list, but a feature of the context in record {(where.first or 0) + int(column.present.argmax()):,}"
         )
         raise where.error(index, key, reason, "Parse such records by specs")
     return steps
 
 
 def _kind(of_key: Any, steps_of_key: Any, key: str, wanted: Wanted, where: Where) -> str:
-    """Return the kind of the values of a key, which the column understands."""
+    """Return the type of the values of a key, if the column supports it."""
     kind: str | None = None
     for found, column in [*of_key.items(), *steps_of_key.items()]:
         if found is None or not column.present.any():
@@ -412,9 +412,9 @@ class LeafNode:
     """One value in each row.
 
     Args:
-        feature: its kind.
-        key: the key that it takes.
-        kind: the kind of values that writing makes of it; None of a column of nulls, which takes no key.
+        feature: the type of the column.
+        key: the key that is read.
+        kind: the type of values in messages; None for a column of nulls, which reads no key.
     """
 
     def __init__(self, feature: Feature, key: str, kind: str | None) -> None:
@@ -443,11 +443,11 @@ class LeafNode:
 
 
 def typed_values(values: pa.Array, feature: Feature) -> pa.Array:
-    """Values of records as those of a feature.
+    """Return values of records as values of a feature.
 
     Args:
         values: int64, float32 or binary, with nulls.
-        feature: their kind.
+        feature: the type of the result.
 
     Raises:
         Misfit: a value does not fit.
@@ -466,7 +466,7 @@ def typed_values(values: pa.Array, feature: Feature) -> pa.Array:
             else cast_array(texts, feature)
         )
     if types.is_temporal(target) and types.is_integer(values.type):
-        # timestamps and days are the numbers that Arrow stores
+        # timestamps and dates are stored as the integers of Arrow
         width = pa.int32() if target.bit_width == 32 else pa.int64()
         return _cast(values, width).view(target)
     return cast_array(values, feature)
@@ -484,8 +484,8 @@ class ListNode:
 
     Args:
         arrow_type: the type of the lists.
-        length: how many elements each has; `ANY` for any number.
-        child: what makes the elements.
+        length: number of elements of each list; `ANY` for any number.
+        child: makes the elements.
     """
 
     def __init__(self, arrow_type: pa.DataType, length: int, child: Node) -> None:
@@ -508,7 +508,7 @@ class ListNode:
             differ = is_told & column.present & (lengths != counts)
             if differ.any():
                 index = int(differ.argmax())
-                reason = f"has {counted(lengths[index], 'element')}, where others of the same list have {counts[index]:,}"
+                reason = f"has {counted(lengths[index], 'element')}, but other keys of the same list have {counts[index]:,}"
                 raise Misfit(index, reason, key)
             counts = np.where(column.present, lengths, counts)
             is_told |= column.present
@@ -526,7 +526,7 @@ class ListNode:
         values = np.diff(column.offsets)
         if inner.size is None:
             if column.present.any():
-                reason = "has lists of any size, which only a feature list can store"
+                reason = "is requested as lists of any size, which only a feature list can store"
                 raise Misfit(int(column.present.argmax()), reason, key)
             return values
         if inner.size == 0:
@@ -558,7 +558,7 @@ def _elements(column: WireColumn | SequenceColumn, inner: Wanted, counts: Length
     """
     if isinstance(column, SequenceColumn):
         sizes = np.diff(column.value_offsets)
-        # a step without a list has no value, or is an empty list
+        # a step without a list has no value, or an empty list
         present = ~column.without_kind if inner.is_value else np.ones(len(sizes), np.bool_)
     else:
         total = int(counts[column.present].sum())
@@ -577,7 +577,7 @@ class StructNode:
 
     Args:
         arrow_type: the type of the dicts.
-        children: what makes each field.
+        children: makes the fields.
     """
 
     def __init__(self, arrow_type: pa.DataType, children: dict[str, Node]) -> None:
@@ -599,7 +599,7 @@ def _node(feature: FeatureType, key: str, kinds: Mapping[str, str]) -> Node:
     Args:
         feature: the feature.
         key: the key of its values, and the prefix of the keys of its fields.
-        kinds: the type of values of each key that writing makes.
+        kinds: the type of values in messages, by key.
     """
     arrow_type = feature_to_arrow(feature)
     if not isinstance(feature, FixedShape):
@@ -620,13 +620,13 @@ def _node(feature: FeatureType, key: str, kinds: Mapping[str, str]) -> Node:
     return LeafNode(feature, key, kinds.get(key))
 
 
-# Records are `tf.train.SequenceExample` if one of them has feature lists.
+# Detection of `tf.train.SequenceExample`: a record with feature lists.
 
 
 def has_feature_lists(block: RecordBlock) -> bool:
-    """Return True if a record of a block has feature lists that are not empty.
+    """Return True if a record of a block has nonempty feature lists.
 
-    A message of one field, as programs write all Examples, is recognized by its first bytes; others are parsed.
+    Messages of one field, the usual form of Examples, are recognized by their first bytes; others are parsed.
 
     >>> from datasets_core.records import encode_example, encode_sequence_example
     >>> has_feature_lists(RecordBlock.of([encode_example({"a": 1})]))
@@ -643,7 +643,7 @@ def has_feature_lists(block: RecordBlock) -> bool:
 
 
 def _has_lists(record: bytes) -> bool:
-    if bytes([SECOND]) not in record:  # the tag of feature lists; the first field of both messages has features
+    if bytes([SECOND]) not in record:  # the tag of feature lists; the first field of both messages contains features
         return False
     try:
         return bool(raw_sequence_example(record)[1])

@@ -1,4 +1,4 @@
-"""The frames of a TFRecord file: encode records, scan bytes, check CRCs, read block by block; report damage."""
+"""The frames of a TFRecord file: encoding records, scanning bytes, checking CRCs, reading blocks, reporting damage."""
 
 from __future__ import annotations
 
@@ -32,24 +32,24 @@ CRC = struct.Struct("<I")
 BLOCK_BYTES = 4 << 20
 """Default number of bytes that are read and scanned together."""
 
-_MOST_UNCHECKED = 2 << 30  # bytes of a record whose length nothing vouches for; no message can be larger
+_MOST_UNCHECKED = 2 << 30  # limit of an unverified record length in bytes; no message can be larger
 _PIECE_BYTES = 16 << 20
 _SNIFFED_BYTES = 1024
 _FEWEST_OF_TEXT = 4
 _NOT_IN_TEXT = re.compile(rb"[\x00-\x08\x0b\x0e-\x1f\x7f]")
-_FEW = 64  # frames that are checked faster one by one than by numpy
+_FEW = 64  # up to this number of frames, checking one by one is faster than numpy
 _HEAD = struct.Struct("<QI")
 _MASK_DELTA = 0xA282EAD8
-_DIGIT_BITS = 4  # of counts of bytes: 16 tables of 4 KB are a digit's
-_FEWEST_JOINED, _MOST_JOINED_BYTES = 256, 1 << 10  # records, and bytes of one on average, whose CRCs are compared at once
-_MOST_SIZE = 1 << 12  # of records up to which the CRCs of all lengths are made: sorting lengths takes longer
+_DIGIT_BITS = 4  # bits of a digit of a byte count; each digit has 16 tables of 4 KB
+_FEWEST_JOINED, _MOST_JOINED_BYTES = 256, 1 << 10  # least number of records, and most mean bytes, for joint CRCs
+_MOST_SIZE = 1 << 12  # up to this record size, CRCs of all lengths are computed, which is faster than sorting lengths
 
 
-# CRC-32C, masked as TFRecord files have it.
+# Masked CRC-32C, as in TFRecord files.
 
 
 def masked_crc32c(data: bytes) -> int:
-    """Return the masked CRC-32C of some bytes: masked, since an unmasked CRC would spoil the CRC of data that contain CRCs.
+    """Return the masked CRC-32C of some bytes. Masking avoids problems with CRCs of data that contain CRCs.
 
     >>> hex(masked_crc32c(b"123456789"))
     '0xc78ab0e5'
@@ -59,7 +59,7 @@ def masked_crc32c(data: bytes) -> int:
 
 
 def masked_crcs(data: bytes, starts: Ints, stops: Ints) -> Crcs:
-    """Return the masked CRC-32C of each of some ranges of bytes.
+    """Return the masked CRC-32C of each range of bytes.
 
     Args:
         data: the bytes.
@@ -74,7 +74,7 @@ def masked_crcs(data: bytes, starts: Ints, stops: Ints) -> Crcs:
 
 
 def masked_length_crcs(lengths: npt.NDArray[np.uint64]) -> Crcs:
-    """Return the masked CRC-32C of lengths, each as its eight bytes in the file.
+    """Return the masked CRC-32C of lengths, each encoded as eight bytes as in the file.
 
     >>> masked_length_crcs(np.array([9], np.uint64))[0] == masked_crc32c((9).to_bytes(8, "little"))
     np.True_
@@ -89,23 +89,23 @@ def masked_length_crcs(lengths: npt.NDArray[np.uint64]) -> Crcs:
     return masked_crcs(different.astype("<u8").tobytes(), starts, starts + 8)[places]
 
 
-# CRCs of many records, compared at once: a CRC is linear over GF(2), so that of records one after the other follows from
-# theirs, as `crc32_combine` of zlib computes it.  One wrong record is always found; several are missed as rarely as one by
-# its own CRC.
+# CRCs of many records, compared at once: a CRC is linear over GF(2), so the CRC of concatenated records can be computed
+# from theirs, as `crc32_combine` of zlib does.  One damaged record is always detected; several are missed as rarely as one
+# is missed by its own CRC.
 
 
 def _are_true(block: RecordBlock, claimed: Crcs) -> bool:
-    """Return True if all records have the masked CRCs that are claimed; False too where they are compared faster one by one."""
+    """Return True if all records have the claimed masked CRCs; also False if comparing one by one is faster."""
     if len(block) < _FEWEST_JOINED or block.num_bytes > _MOST_JOINED_BYTES * len(block):
         return False
     crcs = claimed - np.uint32(_MASK_DELTA)
     crcs = crcs << np.uint32(15) | crcs >> np.uint32(17)
-    # With their tails: errors of neighbours would cancel each other where a record is empty.
+    # The tails are included: otherwise errors of neighbours would cancel each other if a record is empty.
     crcs = _by_table(_zeros_table(0), ~(crcs ^ claimed), TAIL_BYTES << 10) ^ ~np.uint32(0)
     whole = RecordBlock(block.data, block.starts, block.stops + TAIL_BYTES)
     lengths = whole.stops - whole.starts
-    while len(crcs) > 1:  # pairs, all at a time
-        if len(crcs) % 2:  # no bytes before the first change nothing
+    while len(crcs) > 1:  # all pairs at once
+        if len(crcs) % 2:  # an empty piece before the first has no effect
             crcs, lengths = np.append(np.zeros(1, np.uint32), crcs), np.append(np.zeros(1, np.int64), lengths)
         crcs = _moved(crcs[0::2], lengths[1::2]) ^ crcs[1::2]
         lengths = lengths[0::2] + lengths[1::2]
@@ -113,7 +113,7 @@ def _are_true(block: RecordBlock, claimed: Crcs) -> bool:
 
 
 def _moved(crcs: Crcs, counts: Ints) -> Crcs:
-    """What CRCs contribute when so many bytes follow.
+    """Return the contribution of CRCs that are followed by the given numbers of bytes.
 
     >>> one = _moved(np.array([crc32c(b"one")], np.uint32), np.array([3]))
     >>> int(one[0]) ^ crc32c(b"two") == crc32c(b"onetwo")
@@ -127,7 +127,7 @@ def _moved(crcs: Crcs, counts: Ints) -> Crcs:
 
 
 def _by_table(table: Crcs, crcs: Crcs, first: Ints | int = 0) -> Crcs:
-    """What CRCs become by a table, from an index on, of what each value of each of their four bytes becomes."""
+    """Return CRCs transformed by a table that has, from index `first`, a value for each value of each of their four bytes."""
     wide = crcs.astype(np.int64)
     found: Crcs = table[first + (wide & 255)] ^ table[first + 256 + (wide >> 8 & 255)]
     found ^= table[first + 512 + (wide >> 16 & 255)] ^ table[first + 768 + (wide >> 24)]
@@ -136,7 +136,7 @@ def _by_table(table: Crcs, crcs: Crcs, first: Ints | int = 0) -> Crcs:
 
 @cache
 def _zeros_table(digit: int) -> Crcs:
-    """What each value of each byte of a CRC becomes by `number << 4 * digit` bytes of zeros, for the numbers 0 to 15."""
+    """Return the table of how `number << 4 * digit` zero bytes change each byte of a CRC, for the numbers 0 to 15."""
     shifts = 8 * np.arange(4, dtype=np.uint32)
     tables = [(np.arange(256, dtype=np.uint32) << shifts[:, None]).reshape(-1)]
     if digit:
@@ -150,7 +150,7 @@ def _zeros_table(digit: int) -> Crcs:
     return np.concatenate(tables)
 
 
-# Records with their heads and tails: one, or many at once.
+# Framing: records with their headers and footers.
 
 
 def frame(record: bytes) -> bytes:
@@ -164,7 +164,7 @@ def frame(record: bytes) -> bytes:
 
 
 def framed(block: RecordBlock) -> pa.Buffer:
-    """Return the frames of many records, as the bytes of a file.
+    """Return the frames of many records as the bytes of a file.
 
     >>> framed(RecordBlock.of([b"one", b"two"])).to_pybytes() == frame(b"one") + frame(b"two")
     True
@@ -201,14 +201,14 @@ def block_of_array(array: pa.Array, *, name: str = "records") -> RecordBlock:
     """Return the records of an Arrow array of binary values.
 
     Raises:
-        ArgumentTypeError: another type, or an array with nulls.
+        ArgumentTypeError: the array has another type, or contains nulls.
 
     >>> list(block_of_array(pa.array([b"one", b"two"])))
     [b'one', b'two']
     """
     if not isinstance(array, pa.BinaryArray | pa.LargeBinaryArray) or array.null_count:
-        found = "nulls in it" if getattr(array, "null_count", 0) else str(getattr(array, "type", type(array).__name__))
-        raise ArgumentTypeError(f"Records must be an Arrow array of binary without nulls, found {found}. Cast it.")
+        found = "one with nulls" if getattr(array, "null_count", 0) else str(getattr(array, "type", type(array).__name__))
+        raise ArgumentTypeError(f"Records must be an Arrow array of type binary without nulls, not {found}. Cast it.")
     array = array.cast(pa.large_binary())
     _, places, data = array.buffers()
     bounds = np.frombuffer(places, np.int64, len(array) + 1, 8 * array.offset) if len(array) else np.zeros(1, np.int64)
@@ -221,14 +221,14 @@ def block_of_array(array: pa.Array, *, name: str = "records") -> RecordBlock:
 
 
 class Bytes(Protocol):
-    """A readable source of bytes; no bytes mean the end."""
+    """A readable source of bytes; an empty result means the end."""
 
     def read(self, size: int, /) -> bytes: ...
 
 
 @dataclass(frozen=True, slots=True)
 class Damage:
-    """The damage of a frame: one of the names that `DamagedRecordError` lists, and the details."""
+    """The damage of a frame: a name listed in `DamagedRecordError`, and details."""
 
     name: str
     reason: str
@@ -236,13 +236,13 @@ class Damage:
 
 @dataclass(frozen=True, slots=True)
 class Frames:
-    """The whole and good frames at the beginning of some bytes.
+    """The complete, undamaged frames at the beginning of some bytes.
 
     Attributes:
-        starts, stops: where their payloads begin and end.
-        end: where the first frame begins that is not one of them.
-        needs: size of the frame there in bytes, as far as known.
-        damage: what is wrong with it; None if it may only lack bytes that come later.
+        starts, stops: the bounds of their payloads.
+        end: the position after the last of them, where the next frame begins.
+        needs: size of the next frame in bytes, as far as known.
+        damage: the damage of the next frame; None if it may only be incomplete.
     """
 
     starts: Ints
@@ -257,7 +257,7 @@ def scan(data: bytes, *, verify: bool = True, heads_only: bool = False) -> Frame
 
     Args:
         data: the bytes.
-        verify: compare the CRCs; without, lengths are believed.
+        verify: True to compare the CRCs; False to trust the lengths.
         heads_only: True to compare only the CRCs of the lengths.
 
     >>> found = scan(frame(b"one") + frame(b"two")[:9])
@@ -266,12 +266,12 @@ def scan(data: bytes, *, verify: bool = True, heads_only: bool = False) -> Frame
     """
     begins: list[int] = []
     at, last, unpack = 0, len(data) - FRAME_BYTES, LENGTH.unpack_from
-    while at <= last:  # as far as the lengths lead
+    while at <= last:  # follow the lengths
         begins.append(at)
         at += unpack(data, at)[0] + FRAME_BYTES
-    places = np.array(array("q", begins), np.int64)  # from a list it takes three times as long
+    places = np.array(array("q", begins), np.int64)  # conversion from a list takes three times as long
     is_last_whole = bool(begins) and at <= len(data)
-    del begins  # whose memory serves the CRCs
+    del begins  # frees memory for the CRCs
     ends = np.append(places[1:], at) if is_last_whole else places[1:]
     starts, stops = places[: len(ends)] + HEAD_BYTES, ends - TAIL_BYTES
     damage = None
@@ -285,7 +285,7 @@ def scan(data: bytes, *, verify: bool = True, heads_only: bool = False) -> Frame
 
 
 def first_frame(data: bytes, *, verify: bool = True) -> tuple[int, Damage | None]:
-    """Return the bytes of the frame that some bytes begin with, and what is wrong with it; both as far as it is there.
+    """Return the size in bytes of the frame at the beginning of some bytes, and its damage, as far as they can be read.
 
     >>> first_frame(frame(b"one") + b"more"), first_frame(frame(b"one")[:12])
     ((19, None), (19, None))
@@ -353,7 +353,7 @@ def _crc_damage(name: str, what: str, found: int, stored: int) -> Damage:
 
 
 def frame_offsets(block: RecordBlock) -> Ints:
-    """Return the bytes of the file, once it is decompressed, at which the frames of a block that was read begin.
+    """Return the positions in the decompressed file at which the frames of a block begin.
 
     >>> import io
     >>> [frame_offsets(block).tolist() for block in blocks_of(io.BytesIO(frame(b"one") * 2), name="a.tfrecord")]
@@ -363,7 +363,7 @@ def frame_offsets(block: RecordBlock) -> Ints:
 
 
 def length_fits(data: bytes, at: int, length: int) -> bool:
-    """Return True if the frame at a position has so many bytes of data: by its length, or by the CRC of its length."""
+    """Return True if the frame at a position has `length` bytes of data: by its length field, or by the CRC of that field."""
     if len(data) - at < HEAD_BYTES:
         return False
     found, crc = _HEAD.unpack_from(data, at)
@@ -384,20 +384,20 @@ def blocks_of(
     later_bytes: int | None = None,
     size: int | None = None,
 ) -> Iterator[RecordBlock]:
-    """Yield the records of a stream, block by block; memory holds one block, or one record if that is larger.
+    """Yield the records of a stream in blocks. One block is held in memory, or one record if that is larger.
 
     Args:
         stream: the bytes, uncompressed (see `inflated`), from the beginning of a frame; it is not closed.
         name: the name of the file, for error messages.
         first: the number of the first record.
         offset: position of the stream in the decompressed file.
-        verify: compare the CRCs.
+        verify: True to compare the CRCs.
         block_bytes: number of bytes to read at a time.
-        later_bytes: the same, after the block at the beginning of the file; None: `block_bytes`.
-        size: number of bytes from here on, if known: a length beyond them is reported without reading them.
+        later_bytes: number of bytes to read at a time after the first block of the file; None: `block_bytes`.
+        size: number of remaining bytes, if known: a longer length is reported without reading them.
 
     Raises:
-        DamagedRecordError: raised after the good records before the damage.
+        DamagedRecordError: a record is damaged; raised after the undamaged records before it.
 
     >>> import io
     >>> data = frame(b"one") + frame(b"two")
@@ -420,7 +420,7 @@ def blocks_of(
             damage = cut(rest, found.needs, len(rest) + size)
         if damage is not None:
             raise damaged(name, damage, first, offset, rest)
-        if isinstance(failure, DamagedRecordError):  # of the compression, which knows no records
+        if isinstance(failure, DamagedRecordError):  # raised by decompression, without the record number
             raise DamagedRecordError(name, failure.damage, record=first, offset=offset, reason=failure.reason) from failure
         if failure is not None:
             raise failure
@@ -430,7 +430,7 @@ def blocks_of(
 
 
 def _read(stream: Bytes, count: int, name: str) -> tuple[bytes, Exception | None]:
-    """Return `count` bytes, or all up to the end; or the bytes before a failure, and the failure."""
+    """Return `count` bytes, or all up to the end; after a failure, the bytes before it and the error."""
     parts: list[bytes] = []
     failure: Exception | None = None
     while count > 0:
@@ -458,11 +458,11 @@ def read_some(stream: Bytes, count: int, name: str) -> bytes:
     """Return at most `count` bytes of a stream; empty at its end.
 
     Raises:
-        ArgumentTypeError: it gives text, or nothing at all.
+        ArgumentTypeError: it returns text or None.
     """
     try:
         found: object = stream.read(count)
-    except UnicodeError:  # of a text that these bytes are not
+    except UnicodeError:  # opened in text mode
         found = ""
     if isinstance(found, bytes):
         return found
@@ -475,32 +475,32 @@ def cut(rest: bytes, needs: int, there: int) -> Damage:
     """Return the damage of an incomplete frame.
 
     Args:
-        rest: the bytes that can be read of it.
+        rest: the readable bytes of the frame.
         needs: its size in bytes.
-        there: the number of bytes that the file has.
+        there: the number of bytes present in the file.
     """
     if len(rest) < HEAD_BYTES:
         return Damage("cut in header", f"the file ends after {len(rest)} of {HEAD_BYTES} bytes of its header")
-    reason = f"its length is {needs - FRAME_BYTES:,} bytes, but with the CRC only {there - HEAD_BYTES:,} bytes follow"
+    reason = f"its length is {needs - FRAME_BYTES:,} bytes, but only {there - HEAD_BYTES:,} bytes follow, including the CRC"
     return Damage("cut in data", reason)
 
 
 def damaged(
     name: str, damage: Damage, record: int | None, offset: int, data: bytes, *, advice: str | None = None
 ) -> DamagedRecordError:
-    """Return the error for a damage.
+    """Return the error for damage.
 
     Args:
         name: the name of the file, for error messages.
         damage: the damage.
         record: number of the record.
-        offset: the byte at which its frame begins.
-        data: the bytes there; they identify a file that is not a TFRecord file.
+        offset: the byte position at which its frame begins.
+        data: the bytes at that position; used to recognize files of other formats.
         advice: what to do.
     """
     reason = damage.reason
     if record == offset == 0 and damage.name in ("length CRC", "cut in header") and (kind := _foreign(data)):
-        reason, advice = f"{reason}; it begins like {kind}", "Pass a TFRecord file"
+        reason, advice = f"{reason}; the file begins like {kind}", "Pass a TFRecord file"
     return DamagedRecordError(name, damage.name, record=record, offset=offset, reason=reason, advice=advice)
 
 
@@ -516,11 +516,11 @@ def _foreign(data: bytes) -> str | None:
 
 
 def _is_text(data: bytes) -> bool:
-    """Return True if some bytes are text; a length contains zeros, unless only its first bytes are there."""
+    """Return True if some bytes are text; a length field contains zeros unless it is truncated."""
     return len(data) >= _FEWEST_OF_TEXT and not _NOT_IN_TEXT.search(data)
 
 
-# The uncompressed bytes of a TFRecord file that is gzip or zlib as a whole, detected by its first bytes.
+# Decompression of TFRecord files that are gzip or zlib as a whole, detected by their first bytes.
 
 
 _INPUT_BYTES = 1 << 16
@@ -529,10 +529,10 @@ _GZIP = b"\x1f\x8b\x08"
 
 
 def checked_compression(compression: str | None) -> str | None:
-    """Return a compression by its TensorFlow name: "GZIP", "ZLIB", "" for none; None to detect it from the file.
+    """Return the TensorFlow name of a compression: "GZIP", "ZLIB", "" for none; None to detect it from the file.
 
     Raises:
-        ConfigurationError: another compression.
+        ConfigurationError: the compression is unknown.
 
     >>> checked_compression("gzip")
     'GZIP'
@@ -548,7 +548,8 @@ def checked_compression(compression: str | None) -> str | None:
 def compression_of(head: bytes) -> str:
     """Detect the compression from the first bytes of a file: "GZIP", "ZLIB", or "".
 
-    A length may look like the beginning of a compressed file (376 bytes as that of zlib): a valid frame header means plain.
+    A length may look like the beginning of a compressed file (376 looks like zlib), so a valid frame header means
+    uncompressed.
 
     Args:
         head: the first 12 bytes, or all if there are fewer.
@@ -565,15 +566,16 @@ def compression_of(head: bytes) -> str:
 
 
 def inflated(stream: Bytes, *, name: str, compression: str | None = None) -> Bytes:
-    """Return the plain bytes of a file, whatever of gzip, zlib and neither it is.
+    """Return the uncompressed bytes of a file that may be compressed with gzip or zlib.
 
     Args:
-        stream: its bytes, from the first on; it is not closed.
+        stream: its bytes from the beginning; it is not closed.
         name: the name of the file, for error messages.
         compression: see `checked_compression`.
 
     Raises:
-        DamagedRecordError: (while reading) what is compressed is cut or damaged; `offset` is how far it can be read.
+        DamagedRecordError: (while reading) the compressed data is truncated or damaged; `offset` is the number of readable
+            bytes.
 
     >>> import gzip, io
     >>> inflated(io.BytesIO(gzip.compress(b"plain")), name="a.gz").read(1)
@@ -594,7 +596,7 @@ def _first(stream: Bytes, count: int, name: str) -> bytes:
 
 
 class _HeadedStream:
-    """A stream, and bytes before it."""
+    """A stream with bytes prepended."""
 
     def __init__(self, head: bytes, stream: Bytes) -> None:
         self._head, self._stream = head, stream
@@ -653,14 +655,14 @@ class Inflated:
         return out
 
     def _next(self) -> None:
-        """Begin with the next stream, if one follows, behind zeros or without."""
+        """Start with the next compressed stream, if one follows, possibly after zero bytes."""
         self._object, self._has_begun, self._is_first_done = self._begun(), False, True
         self._input = self._input.lstrip(b"\0")
         while not self._input and (more := read_some(self._stream, _INPUT_BYTES, self._name)):
             self._input = more.lstrip(b"\0")
 
     def _up_to_error(self, state: Any, size: int, error: zlib.error) -> bytes:
-        """Return the bytes before a damage, decompressed byte by byte: zlib drops the output of the call that fails."""
+        """Return the bytes before the damage, decompressed byte by byte: zlib drops the output of the call that fails."""
         parts, count = [], 0
         for place in range(len(self._input)):
             try:
@@ -669,14 +671,14 @@ class Inflated:
                 break
             parts.append(part)
             count += len(part)
-            if count == size:  # and perhaps more of this byte: the next call continues here
+            if count == size:  # the next call continues at this byte, which may give more
                 self._object, self._input = state, state.unconsumed_tail + self._input[place + 1 :]
                 self._has_begun = True
                 return b"".join(parts)
         kind = self._compression.lower()
-        reason = f"the {kind} data are damaged ({error})"
+        reason = f"the {kind} data is damaged ({error})"
         if not self._has_begun and not count:
-            reason = f"bytes that are not {kind} follow its end" if self._is_first_done else f"it does not begin like {kind}"
+            reason = f"other bytes follow the {kind} data" if self._is_first_done else f"it does not begin like {kind} data"
         self._failure = self._fault(f"damaged {kind}", reason)
         return b"".join(parts)
 

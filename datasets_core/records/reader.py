@@ -1,4 +1,4 @@
-"""`TFRecordReader`: the records of a TFRecord file, in order, in blocks, or by number."""
+"""`TFRecordReader`: reads the records of a TFRecord file in order, in blocks, or by number."""
 
 from __future__ import annotations
 
@@ -58,32 +58,32 @@ from datasets_core.records.record_index import (
 )
 from datasets_core.records.wire.values import RecordBlock
 
-# A file of records, wherever it is: its bytes in order, all of one version, or any of them.
+# A local or remote file of records: sequential and random access to the bytes of one version of the file.
 
 
 class RecordFile(ABC):
-    """A file that can be read from its beginning, and perhaps at any place.
+    """A file that can be read from its beginning, and possibly at any position.
 
     Attributes:
-        name: the file, for messages.
+        name: the name of the file, for error messages.
     """
 
     name: str
 
     @abstractmethod
     def opened(self) -> Any:
-        """Return a context with the bytes from the beginning on, and how many there are; None if that is not known."""
+        """Return a context with the bytes from the beginning, and their number; None if the number is unknown."""
 
     @abstractmethod
     def version(self) -> FileVersion:
-        """How many bytes there are, and what tells this version of the file from others."""
+        """The size of the file, and what distinguishes this version from others."""
 
     @abstractmethod
     def at(self, start: int, stop: int) -> bytes:
-        """Return the bytes from `start` to `stop`, as far as there are any."""
+        """Return the bytes from `start` to `stop`, or up to the end of the file."""
 
     def close(self) -> None:  # noqa: B027
-        """Give back what is held open for `at`; by default nothing is."""
+        """Close what is open for `at`; by default, nothing is."""
 
 
 def record_file(path: str | os.PathLike[str] | IO[bytes]) -> RecordFile:
@@ -93,7 +93,7 @@ def record_file(path: str | os.PathLike[str] | IO[bytes]) -> RecordFile:
         path: a local path, a URL, a `RemoteFile`, or a file object open for reading bytes.
 
     Raises:
-        ArgumentTypeError: another type.
+        ArgumentTypeError: the argument has another type.
 
     >>> record_file(io.BytesIO(b"abcdef")).at(2, 4)
     b'cd'
@@ -107,7 +107,7 @@ def record_file(path: str | os.PathLike[str] | IO[bytes]) -> RecordFile:
 
 
 class LocalRecords(RecordFile):
-    """A file of this disk."""
+    """A local file."""
 
     def __init__(self, path: str) -> None:
         self.name = path
@@ -131,7 +131,7 @@ class LocalRecords(RecordFile):
 
     @contextmanager
     def _held(self) -> Iterator[tuple[_OneVersion, FileVersion]]:
-        """The file, if it is of the version that was seen first, and that version."""
+        """Return a context with the file, if its version has not changed, and that version."""
         with self._opened() as data:
             if data.version is None:
                 raise DownloadError(self.name, "does not support reading parts of it", advice="Pass the path of a regular file")
@@ -144,7 +144,7 @@ class LocalRecords(RecordFile):
             return version
 
     def ranges(self) -> LocalRanges:
-        """Return any bytes of it, of the version that was seen first."""
+        """Return random access to the version of the file that was opened first."""
         found = LocalRanges(self.name)
         if self._version is not None:
             found.hold(self._version)
@@ -220,7 +220,7 @@ def _at(ranges: RangeFile, start: int, stop: int) -> bytes:
 
 
 class GivenRecords(RecordFile):
-    """A file object of a user else, from the place on where it stands; it is not closed."""
+    """A file object from the user, read from its current position; it is not closed."""
 
     def __init__(self, data: IO[bytes]) -> None:
         self.name = redact(str(getattr(data, "name", "the file")))
@@ -246,7 +246,7 @@ class GivenRecords(RecordFile):
         yield self._data, None
 
     def version(self) -> FileVersion:
-        """See `RecordFile.version`; nothing but its size is known."""
+        """See `RecordFile.version`; only its size is known."""
         start, here = self._place(), self._data.tell()
         end = self._data.seek(0, os.SEEK_END)
         self._data.seek(here)
@@ -262,25 +262,25 @@ class GivenRecords(RecordFile):
 
 
 _AT_ADVICE = "Pass the offset of a frame from the index, or download or write the file again"
-_FIRST_BYTES = 1 << 14  # of a record that is looked for by its place: most are whole in them
+_FIRST_BYTES = 1 << 14  # bytes read first of a record at an offset; most records are shorter
 
 
 class TFRecordReader:
     """Reads a TFRecord file.
 
-    Iterating yields the payload of each record.  The records before a damage come first, then a `DamagedRecordError` reports
-    its position and kind.  Each iteration opens the file again and starts at the beginning.
+    Iterating yields the payload of each record.  Records before a damage are yielded first, then a `DamagedRecordError`
+    reports its position and kind.  Each iteration opens the file again and starts at the beginning.
 
     Args:
         path: a local path, a URL, a `RemoteFile`, or a file object open for reading bytes.
-        compression: "GZIP" or "ZLIB" for the file as a whole, "" for none; None: detected from its first bytes.
-        verify: compare the CRCs of lengths and data.
+        compression: "GZIP" or "ZLIB" for the file as a whole, "" for none; None to detect it from the first bytes.
+        verify: True to compare the CRCs of lengths and data.
         index: positions of the records, for `records` and `num_records`: a `RecordIndex` or the path of one; None: the
             file `<file>.idx`, or else an index made by reading the file.
         block_bytes: number of bytes to read at a time.
 
     Raises:
-        ConfigurationError: an unknown compression, or `block_bytes` below 1.
+        ConfigurationError: the compression is unknown, or `block_bytes` is below 1.
 
     >>> import tempfile
     >>> from datasets_core.records import TFRecordWriter
@@ -322,16 +322,16 @@ class TFRecordReader:
         return chain.from_iterable(self.blocks())
 
     def iterate_with_offsets(self) -> Iterator[tuple[int, bytes]]:
-        """Yield the byte at which the frame of each record begins (of the file, once it is decompressed), and the record."""
+        """Yield the position of each frame in the decompressed file, and the record."""
         for block in self.blocks():
             yield from zip(frame_offsets(block).tolist(), block, strict=True)
 
     def blocks(self) -> Iterator[RecordBlock]:
-        """Yield the records block by block, as fast as possible.
+        """Yield the records in blocks, as fast as possible.
 
         Raises:
-            DamagedRecordError: after the good records before it.
-            FileChangedError: the file is another one than when it was opened.
+            DamagedRecordError: a record is damaged; raised after the undamaged records before it.
+            FileChangedError: the file has changed since it was opened.
         """
         self._check_open()
         with self._file.opened() as (stream, size):
@@ -384,7 +384,7 @@ class TFRecordReader:
         return self.new_index() if beside is None else beside
 
     def _compare(self, found: RecordIndex) -> None:
-        """Check that an index of the right size belongs to the present version of this file."""
+        """Check that an index of the right size belongs to the current version of this file."""
         if not isinstance(self._file, LocalRecords):
             return
         if found.version is None or found.name != index_name(self.name):
@@ -393,7 +393,7 @@ class TFRecordReader:
             raise FileFormatError(found.name, f"{self.name} was rewritten after the index was made", advice=INDEX_ADVICE)
 
     def new_index(self) -> RecordIndex:
-        """Return the index made from the file itself; see `index`.
+        """Return an index made from the file itself; see `index`.
 
         Raises:
             DamagedRecordError: the file is damaged; a partial index is not returned.
@@ -408,21 +408,21 @@ class TFRecordReader:
         return RecordIndex(np.concatenate(places), np.concatenate(lengths), index_name(self.name), is_plain=is_plain)
 
     def records(self, start: int = 0, stop: int | None = None) -> Iterator[bytes]:
-        """Yield some of the records by their numbers, as `range` counts them; no others are read, but of a compressed file.
+        """Yield the records `start` to `stop` (exclusive). Other records are read only if the file is compressed.
 
         Raises:
             FileFormatError: the index does not fit the file.
-            DamagedRecordError: after the good records before it.
+            DamagedRecordError: a record is damaged; raised after the undamaged records before it.
         """
         for block in self.blocks_between(start, stop):
             yield from block
 
     def blocks_between(self, start: int = 0, stop: int | None = None) -> Iterator[RecordBlock]:
-        """As `records`, block by block.
+        """Yield the records `start` to `stop` (exclusive) in blocks; see `records`.
 
         Raises:
             FileFormatError: the index does not fit the file.
-            DamagedRecordError: after the good records before it.
+            DamagedRecordError: a record is damaged; raised after the undamaged records before it.
         """
         if self.is_compressed:
             yield from self._passed(start, stop)
@@ -456,7 +456,7 @@ class TFRecordReader:
         raise FileFormatError(index.name, f"{reason}, which does not match the file", advice=INDEX_ADVICE)
 
     def _passed(self, start: int, stop: int | None) -> Iterator[RecordBlock]:
-        """Records of a compressed file, which is read from its beginning up to the last of them."""
+        """Yield records of a compressed file, which is read from the beginning to the last of them."""
         if start < 0 or (stop is not None and stop < 0):
             start, stop, _ = slice(start, stop).indices(len(self.index))
         for block in self.blocks():
@@ -468,7 +468,7 @@ class TFRecordReader:
                 return
 
     def read_at(self, offset: int) -> bytes:
-        """Return the record whose frame begins at a byte of the decompressed file; a compressed file is read up to there.
+        """Return the record whose frame begins at an offset in the decompressed file; a compressed file is read up to there.
 
         Raises:
             DamagedRecordError: the record is damaged, or the offset is not the beginning of a frame.
@@ -505,7 +505,7 @@ class TFRecordReader:
         return ConfigurationError(f"{self.name} has no record that begins at byte {place:,}. Pass the offset of a frame.")
 
     def _number(self, place: int) -> int | None:
-        """Return the number of the record that begins at a byte, if the index is loaded."""
+        """Return the number of the record that begins at an offset, if the index is loaded."""
         if self._index is None:
             return None
         row = int(np.searchsorted(self._index.offsets, place))
@@ -537,7 +537,7 @@ class TFRecordReader:
 
 
 def read(path: str | os.PathLike[str] | IO[bytes], *, compression: str | None = None, verify: bool = True) -> TFRecordReader:
-    """Return the records of a TFRecord file, to be iterated.
+    """Return a reader of a TFRecord file, to iterate over its records.
 
     Args:
         path, compression, verify: see `TFRecordReader`.
@@ -553,11 +553,13 @@ def read(path: str | os.PathLike[str] | IO[bytes], *, compression: str | None = 
 def index(
     path: str | os.PathLike[str] | IO[bytes], *, save: bool | str | os.PathLike[str] = False, compression: str | None = None
 ) -> RecordIndex:
-    """Find the records of a TFRecord file.  For local files the CRCs of the lengths are compared, for others all CRCs.
+    """Return an index of the records of a TFRecord file.
+
+    For local files the CRCs of the lengths are compared, for others all CRCs.
 
     Args:
         path: see `TFRecordReader`.
-        save: True to write the index to `<file>.idx`, where readers find it; or the path to write it to.
+        save: True to write the index to `<file>.idx`, where readers find it; or the path of the index.
         compression: see `TFRecordReader`.
 
     Raises:

@@ -1,4 +1,4 @@
-"""`RecordIndex`: positions of the records of a TFRecord file; in memory, or in an index file as DALI's tools write it."""
+"""`RecordIndex`: positions of the records of a TFRecord file, in memory or in an index file in the format of DALI."""
 
 from __future__ import annotations
 
@@ -27,13 +27,13 @@ from datasets_core.meta.listings import RECORD_INDEX
 from datasets_core.records.frames import FRAME_BYTES, HEAD_BYTES, Damage, damaged, scan
 from datasets_core.records.wire.values import Ints
 
-INDEX_ADVICE = "Create it again with records.index(path, save=True)"
+INDEX_ADVICE = "Recreate it with records.index(path, save=True)"
 _AT_ONCE_BYTES = 1 << 18
 _WINDOW_BYTES = 1 << 20
 _HEADS_BYTES = 1 << 12
-_SOME = 8  # records of a window, or heads alone are read next
+_SOME = 8  # with fewer records in a window, only headers are read next
 _REFUSED = (401, 403)
-_REFUSALS = frozenset({"PermissionError", "PermissionDeniedError", "UnauthenticatedError"})  # of stores
+_REFUSALS = frozenset({"PermissionError", "PermissionDeniedError", "UnauthenticatedError"})  # error classes of object stores
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
@@ -45,7 +45,7 @@ class RecordIndex:
         lengths: size of each whole frame in bytes; int64.
         name: the name of the index, for error messages.
         is_plain: True if the file is not compressed, so that the offsets are those of the file itself.
-        version: version of the local file that it was made from; not written to index files.
+        version: version of the local file that it was made from; not stored in index files.
 
     >>> index = RecordIndex(np.array([0, 19]), np.array([19, 16]))
     >>> index, len(index), index.bytes_of(1, 2)
@@ -73,17 +73,17 @@ class RecordIndex:
 
     @property
     def num_bytes(self) -> int:
-        """The bytes of the file, decompressed."""
+        """The size of the decompressed file in bytes."""
         return int(self.offsets[-1] + self.lengths[-1]) if len(self) else 0
 
     def bytes_of(self, start: int, stop: int) -> tuple[int, int]:
-        """Return the bytes of the frames of records `start` to `stop`, without the last."""
+        """Return the byte range of the frames of records `start` to `stop` (exclusive)."""
         if start >= stop:
             return 0, 0
         return int(self.offsets[start]), int(self.offsets[stop - 1] + self.lengths[stop - 1])
 
     def parts(self, start: int, stop: int, block_bytes: int) -> Iterator[tuple[int, int]]:
-        """Yield records `start` to `stop` in parts of limited size, each with at least one record."""
+        """Yield ranges of the records `start` to `stop` of limited size, each with at least one record."""
         while start < stop:
             limit = self.offsets[start] + block_bytes
             reach = len(self) if limit >= self.num_bytes else int(np.searchsorted(self.offsets, limit, side="right")) - 1
@@ -92,20 +92,20 @@ class RecordIndex:
             start = upto
 
     def check(self, size: int, name: str) -> None:
-        """Check that it is the index of a file of this size.
+        """Check that the index belongs to a file of this size.
 
         Raises:
-            FileFormatError: it is not.
+            FileFormatError: the file has another size.
         """
         if self.is_plain and size != self.num_bytes:
             reason = f"it is for a file of {self.num_bytes:,} bytes, but {name} has {size:,}"
             raise FileFormatError(self.name, reason, advice=INDEX_ADVICE)
 
     def save(self, path: str | os.PathLike[str]) -> None:
-        """Write it as text, a line for each record: where its frame begins, and its bytes.
+        """Write the index as text, one line per record: position and size of its frame in bytes.
 
         Raises:
-            ConfigurationError: the file is compressed, so that no record can be found by it; or the place is a URL.
+            ConfigurationError: the file is compressed, so the index would be useless; or the path is a URL.
         """
         if not self.is_plain:
             raise compressed(os.fspath(path))
@@ -115,14 +115,14 @@ class RecordIndex:
 
     @classmethod
     def load(cls, path: str | os.PathLike[str]) -> RecordIndex:
-        """Read one that `save`, or DALI's `tfrecord2idx`, wrote.
+        """Read an index written by `save` or by `tfrecord2idx` of DALI.
 
         Args:
             path: a local path, a URL, or a `RemoteFile`.
 
         Raises:
-            FileFormatError: it is none, or has gaps.
-            DataFilesNotFoundError: it is not there.
+            FileFormatError: the file is not an index, or the index has gaps.
+            DataFilesNotFoundError: the file does not exist.
         """
         ranges = ranges_of(path)
         try:
@@ -146,7 +146,7 @@ class RecordIndex:
         wrong = np.flatnonzero((offsets != ends[:-1]) | (lengths < FRAME_BYTES))
         if len(wrong):
             line = int(wrong[0]) + 1
-            reason = f"record {line - 1:,} does not begin where the one before it ends, or is shorter than a frame"
+            reason = f"record {line - 1:,} does not begin where the previous one ends, or is shorter than a frame"
             raise FileFormatError(name, reason, line=line, advice=INDEX_ADVICE)
         return cls(offsets, lengths, name)
 
@@ -170,8 +170,8 @@ def place_beside(path: str | os.PathLike[str]) -> str | RemoteFile:
 def index_beside(path: str | os.PathLike[str]) -> RecordIndex | None:
     """Return the index at `<file>.idx`, or None without one.
 
-    None is also returned if the server denies access, as stores do that do not allow listing, or cannot be
-    reached in offline mode.  A server that does not answer is an error: without the index, rows would have another order.
+    None is also returned if the server denies access, as stores without listing permission do, or cannot be reached in
+    offline mode.  A server that does not answer is an error, since the order of rows depends on the index.
 
     Raises:
         FileFormatError: the file is not an index.
@@ -215,7 +215,7 @@ def check_current(index: RecordIndex, ranges: RangeFile) -> None:
         ranges: the file; only the dates of local files are compared.
 
     Raises:
-        FileFormatError: the index has other records.
+        FileFormatError: the index does not match the records.
     """
     if not isinstance(ranges, LocalRanges) or not _is_older(index.name, ranges.path):
         return
@@ -224,13 +224,15 @@ def check_current(index: RecordIndex, ranges: RangeFile) -> None:
     except DamagedRecordError as error:
         is_current = error.record is not None and error.offset in index.offsets[error.record : error.record + 1]
     if not is_current:
-        raise FileFormatError(index.name, f"it is older than {ranges.name}, and has other records", advice=INDEX_ADVICE)
+        raise FileFormatError(
+            index.name, f"it is older than {ranges.name}, and does not match its records", advice=INDEX_ADVICE
+        )
 
 
 def _is_older(path: str, other: str) -> bool:
     try:
         return os.stat(path).st_mtime_ns < os.stat(other).st_mtime_ns
-    except OSError:  # it is elsewhere, or has a name only
+    except OSError:  # not a local file
         return False
 
 
@@ -246,7 +248,7 @@ def writable(path: str | os.PathLike[str]) -> str:
     """Return the path to write an index to.
 
     Raises:
-        ConfigurationError: a URL.
+        ConfigurationError: the path is a URL.
     """
     text = str(path) if isinstance(path, RemoteFile) else files.local_path(path)
     if files.is_url(text):
@@ -269,10 +271,10 @@ def index_name(name: str) -> str:
 
 
 def index_of(ranges: RangeFile, name: str) -> RecordIndex:
-    """Return the index of an uncompressed file; of long records only the headers are read, and their CRCs compared.
+    """Return the index of an uncompressed file. For long records only the headers are read, and their CRCs compared.
 
     Raises:
-        DamagedRecordError: a length is damaged, or the file is cut.
+        DamagedRecordError: a length is damaged, or the file is truncated.
     """
     version = ranges.version()
     size, at, window = version.size, 0, _WINDOW_BYTES

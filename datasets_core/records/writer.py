@@ -1,4 +1,4 @@
-"""`TFRecordWriter`: records into a TFRecord file, which is there when all of them are."""
+"""`TFRecordWriter`: writes records to a TFRecord file, which appears when it is complete."""
 
 from __future__ import annotations
 
@@ -19,10 +19,10 @@ from datasets_core.errors import ArgumentTypeError, ConfigurationError, redact
 from datasets_core.records.frames import FRAME_BYTES, WINDOW_BITS, block_of_array, checked_compression, frame, framed
 from datasets_core.records.wire.values import RecordBlock
 
-# `DeflatedFile`: bytes into a file as one stream of gzip or zlib, which can be continued after a crash.
+# `DeflatedFile`: writes bytes as one gzip or zlib stream that can be continued after a crash.
 
 
-# The first bytes that zlib itself writes; without a time, so that the same bytes become the same file.
+# The header that zlib writes; without a time, so that equal content gives equal files.
 _HEADS = {"GZIP": b"\x1f\x8b\x08\0\0\0\0\0\0\x03", "ZLIB": b"\x78\x9c"}
 _RAW = -15
 
@@ -37,7 +37,7 @@ class DeflatedFile:
     """Compresses the bytes written to it.
 
     Args:
-        out: takes the compressed bytes.
+        out: the target of the compressed bytes.
         compression: "GZIP", "ZLIB", or "" for none.
         point: the result of `settle`, to continue a stream.
 
@@ -75,14 +75,14 @@ class DeflatedFile:
             self._out.write(packed)
 
     def settle(self) -> dict[str, int]:
-        """Flush, and return a point to continue from.  The bytes that follow are the same with and without continuing."""
+        """Flush, and return a point to continue from. Continuing writes the same bytes as not interrupting."""
         if self._packer is not None:
             self._out.write(self._packer.flush(zlib.Z_FULL_FLUSH))
             self._begin()
         return {"plain": self.num_bytes, "check": self._check}
 
     def end(self) -> None:
-        """Write what waits, and the end of the stream."""
+        """Write the buffered bytes, and the end of the stream."""
         if self._packer is None:
             return
         tail = struct.pack("<II", self._check, self.num_bytes & 0xFFFFFFFF)
@@ -90,11 +90,11 @@ class DeflatedFile:
         self._packer = None
 
 
-_HELD_BYTES = 1 << 20  # of single records that are framed and written together
+_HELD_BYTES = 1 << 20  # buffer size: single records are framed and written together
 
 
 class TFRecordWriter:
-    """Writes a TFRecord file, as TensorFlow reads and writes them.
+    """Writes a TFRecord file in the format of TensorFlow.
 
     The file, or the object of a store, appears when the writer is closed; until then, and if the `with` block fails, an
     existing file stays unchanged.
@@ -102,10 +102,10 @@ class TFRecordWriter:
     Args:
         path: a local path, an fsspec URL, or a file object open for writing bytes, which is written directly and left open.
         compression: "GZIP" or "ZLIB" for the file as a whole; None or "" for none.
-        compression_level: from 0 to 9; -1 is zlib's own choice.
+        compression_level: from 0 to 9; -1 is the default of zlib.
 
     Raises:
-        ConfigurationError: an unknown compression, or an invalid level.
+        ConfigurationError: the compression is unknown, or the level invalid.
         DatasetDiskError: the disk is full, read-only or forbidden.
 
     >>> import tempfile
@@ -128,7 +128,7 @@ class TFRecordWriter:
         self._held: list[bytes] = []
         self._held_bytes, self._count = 0, 0
         self._stack = ExitStack()
-        self._is_closed = True  # until all went well
+        self._is_closed = True  # until everything succeeded
         if isinstance(path, str | os.PathLike):
             text = os.fspath(path)
             self._name = redact(text)
@@ -167,7 +167,7 @@ class TFRecordWriter:
         """Write many records; those of a block or an Arrow array of binary are written together.
 
         Raises:
-            ArgumentTypeError: an element that is not bytes.
+            ArgumentTypeError: an element is not bytes.
             ConfigurationError: the writer is closed.
         """
         self._check_open()
@@ -181,13 +181,13 @@ class TFRecordWriter:
             self._write(made)
             self._count += len(block)
         elif isinstance(records, str | bytes | bytearray | memoryview):
-            raise ArgumentTypeError(f"{self._name}: write_all expects many records, found one. Use write().")
+            raise ArgumentTypeError(f"{self._name}: write_all expects several records, not one. Use write().")
         else:
             for record in records:
                 self.write(record)
 
     def flush(self) -> None:
-        """Hand what was written to the system; of a compressed file, in whole blocks, so that others can read that far."""
+        """Flush to the operating system; a compressed file is flushed in whole blocks, so that it can be read so far."""
         self._check_open()
         self._write_held()
         if self._packer is not None:
@@ -196,7 +196,7 @@ class TFRecordWriter:
             flush()
 
     def close(self) -> None:
-        """Finish the file, and put it in its place; closing again does nothing."""
+        """Finish the file, and move it to its path; closing again does nothing."""
         if not self._is_closed:
             try:
                 self._write_held()
@@ -225,7 +225,7 @@ class TFRecordWriter:
             self._give_up(ConfigurationError, error, None)
 
     def _give_up(self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None) -> None:
-        """Drop what was written, as a block that failed with an error does."""
+        """Discard what was written, as after an error in the `with` block."""
         self._is_closed = True
         self._held.clear()
         try:

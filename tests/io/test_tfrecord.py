@@ -311,10 +311,10 @@ def test_files_of_media_are_read(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("columns", "error", "said"),
     [
-        ({"a": [1.0, 2.0, 1e300]}, CellCastError, "Row 2, column 'a': 1e+300 is beyond float32"),
+        ({"a": [1.0, 2.0, 1e300]}, CellCastError, "Row 2, column 'a': 1e+300 is out of range for float32"),
         ({"a": [[1], [None]]}, CellCastError, "Row 1, column 'a': a list or array contains None"),
         ({"a": [[[[1]]]]}, CastError, "Column 'a': TFRecord files cannot store lists of any size within"),
-        ({"a": [{"b": 1}], "a/b": [1]}, ConfigurationError, "would both be the feature 'a/b'"),
+        ({"a": [{"b": 1}], "a/b": [1]}, ConfigurationError, "would both become the feature 'a/b'"),
     ],
     ids=["float", "none", "depth", "key"],
 )

@@ -392,23 +392,23 @@ def test_floats_keep_their_bits() -> None:
 @pytest.mark.parametrize(
     ("value", "said"),
     [
-        (1 << 63, "beyond int64"),
-        (np.array([1 << 63], np.uint64), "beyond int64"),
-        ([1, -(1 << 63) - 1], "beyond int64"),
-        (1e39, "1e+39, which is beyond float32"),
-        (np.array([0.5, -1e39]), "-1e+39, which is beyond"),
-        ([0.5, 10**400], "beyond float32"),
+        (1 << 63, "out of range for int64"),
+        (np.array([1 << 63], np.uint64), "out of range for int64"),
+        ([1, -(1 << 63) - 1], "out of range for int64"),
+        (1e39, "1e+39, which is out of range for float32"),
+        (np.array([0.5, -1e39]), "-1e+39, which is out of range"),
+        ([0.5, 10**400], "out of range for float32"),
         ([1, "a"], "mixes numbers with text"),
-        ([1, None], "holds None"),
-        ([[1], [2]], "lists in a list"),
-        (np.array([[1], [2, 3]], object), "lists in a list"),
+        ([1, None], "contains None"),
+        ([[1], [2]], "nested lists"),
+        (np.array([[1], [2, 3]], object), "nested lists"),
         ({"a": 1}, "{'a': 1}"),
         (1j, "1j"),
         (np.array(["2020-01-01"], "datetime64[D]"), "datetime64[D]"),
         ("\ud800", "UTF-8"),
-        (Feature("int64", ["a"]), "of kind 'int64' holds values of kind 'bytes'"),  # type: ignore[arg-type]
-        (Feature("int", [1]), "of kind 'int'"),  # type: ignore[arg-type]
-        (Feature("int64", [0.5]), "holds values of kind 'float'"),
+        (Feature("int64", ["a"]), "has kind 'int64', but its values have kind 'bytes'"),  # type: ignore[arg-type]
+        (Feature("int", [1]), "has kind 'int'"),  # type: ignore[arg-type]
+        (Feature("int64", [0.5]), "its values have kind 'float'"),
     ],
     ids=str,
 )

@@ -175,7 +175,7 @@ def test_what_is_known_of_columns_comes_first_and_is_widened():
 
 
 def test_another_kind_than_is_known_is_an_error_of_its_first_record():
-    with pytest.raises(ExampleError, match=r"record 11: feature 'a' is float, and int64 in records before"):
+    with pytest.raises(ExampleError, match=r"record 11: feature 'a' has type float, but int64 in earlier records"):
         rows(ExampleReader(), b"", encode_example({"a": 1.5}), known=pa.schema({"a": pa.int64()}))
 
 

@@ -141,7 +141,7 @@ def test_lists_of_dicts_take_lists_of_their_fields():
         None,
         [{"b": 3, "c": None}],
     ]
-    with pytest.raises(ExampleError, match="'a/c' has 1 element, where others of the same list have 2"):
+    with pytest.raises(ExampleError, match="'a/c' has 1 element, but other keys of the same list have 2"):
         read(feature, encode_example({"a/b": [1, 2], "a/c": [0.0, 1.0]}))
 
 
@@ -285,7 +285,7 @@ def test_feature_lists_without_values_are_lists_of_nothing():
 
 def test_kinds_that_mix_are_an_error_that_names_both_records():
     with pytest.raises(
-        ExampleError, match=r"x\.tfrecord: record 12: feature 'a' has float values, and int64 values in record 11"
+        ExampleError, match=r"x\.tfrecord: record 12: feature 'a' has float values, but int64 values in record 11"
     ):
         told(b"", encode_example({"a": 1}), encode_example({"a": 1.5}))
 
@@ -297,7 +297,7 @@ def test_kinds_that_mix_in_one_feature_list_are_an_error():
 
 
 def test_a_key_of_the_context_and_of_the_lists_is_an_error_example_inference():
-    with pytest.raises(ExampleError, match="record 11: feature 'a' is among the feature lists"):
+    with pytest.raises(ExampleError, match="record 11: feature 'a' is a feature list"):
         told(encode_sequence_example({"a": 1}, {}), encode_sequence_example({}, {"a": [1]}))
 
 
@@ -427,5 +427,5 @@ def test_what_has_no_form(feature: FeatureType) -> None:
 
 
 def test_two_columns_of_one_key() -> None:
-    with pytest.raises(ConfigurationError, match=r"'a/b' and column 'a\.b' would both be the feature 'a/b'"):
+    with pytest.raises(ConfigurationError, match=r"'a/b' and column 'a\.b' would both become the feature 'a/b'"):
         leaves_of(Features({"a/b": Value("int8"), "a": {"b": Value("string")}}))

@@ -140,7 +140,7 @@ def test_records_apart_from_each_other_are_framed_too() -> None:
 
 @pytest.mark.parametrize("array", [pa.array(["text"]), pa.array([b"a", None]), pa.array([1])], ids=["text", "null", "number"])
 def test_other_arrays_are_refused(array: pa.Array) -> None:
-    with pytest.raises(ArgumentTypeError, match="array of binary"):
+    with pytest.raises(ArgumentTypeError, match="array of type binary"):
         block_of_array(array)
 
 
@@ -250,7 +250,7 @@ def test_zeros_behind_the_end_may_come_in_reads_of_their_own(kind: str, again: b
 def test_foreign_bytes_behind_the_end_are_told(kind: str, tail: bytes) -> None:
     found, error = read(packed(frame(b"one"), kind) + tail)
     assert found == [b"one"] and error is not None
-    assert error.damage == f"damaged {kind}" and "follow its end" in error.reason
+    assert error.damage == f"damaged {kind}" and "other bytes follow" in error.reason
 
 
 def test_a_second_stream_that_is_cut_is_told() -> None:
@@ -456,7 +456,7 @@ GIT_LFS = "a Git LFS pointer"
 def test_what_is_no_such_file_at_all_is_named(head: bytes, kind: str, damage: str) -> None:
     found, error = read_record_frames(head)
     assert found == [] and error is not None and error.damage == damage
-    assert str(error).endswith(f"; it begins like {kind}. Pass a TFRecord file.")
+    assert str(error).endswith(f"; the file begins like {kind}. Pass a TFRecord file.")
 
 
 # -- lengths that are not to be believed -------------------------------------------------------------------------------

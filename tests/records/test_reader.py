@@ -367,7 +367,7 @@ def test_an_index_that_does_not_fit_gives_no_wrong_record(kind: str, verify: boo
         try:
             found += reader.records(start)
         except FileFormatError as error:
-            assert "a.idx" in str(error) and "Create it again" in str(error)
+            assert "a.idx" in str(error) and "Recreate it" in str(error)
         else:
             assert start > 4
         assert found == items[start : start + len(found)] or (kind in ("merged", "split") and start > 4)

@@ -120,7 +120,7 @@ def test_an_empty_file_has_an_empty_index(tmp_path: Path) -> None:
 def test_what_is_no_index(text: str, tmp_path: Path) -> None:
     place = tmp_path / "a.tfrecord.idx"
     place.write_text(text)
-    with pytest.raises(FileFormatError, match=r"a\.tfrecord\.idx.*Create it again with records\.index"):
+    with pytest.raises(FileFormatError, match=r"a\.tfrecord\.idx.*Recreate it with records\.index"):
         RecordIndex.load(place)
 
 

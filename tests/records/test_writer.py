@@ -144,9 +144,9 @@ def test_other_bytes_are_taken_and_nothing_else(tmp_path: Path) -> None:
             with pytest.raises(ArgumentTypeError, match=f"a record must be bytes, found {name}"):
                 writer.write(record)
         for one in ("text", b"bytes"):
-            with pytest.raises(ArgumentTypeError, match="expects many records"):
+            with pytest.raises(ArgumentTypeError, match="expects several records"):
                 writer.write_all(one)
-        with pytest.raises(ArgumentTypeError, match="array of binary"):
+        with pytest.raises(ArgumentTypeError, match="array of type binary"):
             writer.write_all(pa.array([1]))
     assert list(TFRecordReader(tmp_path / "a")) == [b"one", b"two"]
 

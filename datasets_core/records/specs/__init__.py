@@ -1,1 +1,1 @@
-"""Parsing specifications as `tf.io.parse_example` takes them."""
+"""Specs that describe how features are parsed, in the form that `tf.io.parse_example` accepts."""

@@ -1,4 +1,4 @@
-"""Parsing by specs as `tf.io` does: `parse_single_example`, `parse_example`, and `ExampleParser` for many of them."""
+"""Parsing by specs, like `tf.io`: `parse_single_example`, `parse_example`, and `ExampleParser` for many records."""
 
 from __future__ import annotations
 
@@ -18,18 +18,18 @@ from datasets_core.records.wire.values import RecordBlock
 
 Parsed: TypeAlias = npt.NDArray[Any] | SparseValue | RaggedValue
 _ALONE = Where("Example", None, 1)
-_KEPT = 64  # parsers of the specs that single records were parsed by
+_KEPT = 64  # number of cached parsers, for calls that parse single records
 
 
 class ExampleParser:
-    """Parses records of `tf.train.Example` by specs; make one for many records, since the specs are checked once.
+    """Parses serialized `tf.train.Example` messages by specs. Reuse it for many records: the specs are checked once.
 
     Args:
         features: key to spec: `FixedLenFeature`, `VarLenFeature`, `SparseFeature`, `FixedLenSequenceFeature` or
             `RaggedFeature`, of this library or of TensorFlow.
 
     Raises:
-        ConfigurationError: no specs, or an invalid one.
+        ConfigurationError: no specs were given, or a spec is invalid.
 
     >>> from datasets_core import records
     >>> parser = ExampleParser({"age": records.FixedLenFeature([], "int64"), "tags": records.VarLenFeature("string")})
@@ -40,13 +40,13 @@ class ExampleParser:
     def __init__(self, features: Mapping[str, Any]) -> None:
         self.specs: dict[str, Spec] = as_specs(features)
         if not self.specs:
-            raise ConfigurationError("features={} asks for nothing. Pass a dict: key to FixedLenFeature, VarLenFeature, …")
+            raise ConfigurationError("features={} is empty. Pass a dict: key to FixedLenFeature, VarLenFeature, …")
         self.readers: dict[str, SpecReader] = {name: spec_reader(name, spec) for name, spec in self.specs.items()}
         self._ones = [(name, reader.one) for name, reader in self.readers.items()]
         self.keys = frozenset(key.encode() for key in spec_keys(self.specs))
 
     def parse(self, serialized: Any) -> dict[str, Parsed]:
-        """Parse one record: return an array, a `SparseValue` or a `RaggedValue` for each feature.
+        """Parse one record; return an array, a `SparseValue` or a `RaggedValue` for each feature.
 
         Raises:
             ExampleError: the record is not an Example, or does not match a spec.
@@ -61,7 +61,7 @@ class ExampleParser:
         """Parse many records as one batch, as `parse_example` returns it.
 
         Raises:
-            ExampleError: a record is not an Example, or does not match a spec; its `record` is the number of the record.
+            ExampleError: a record is not an Example, or does not match a spec; `record` is its number.
         """
         return with_first_error(as_block(serialized), self._batch)
 
@@ -71,17 +71,17 @@ class ExampleParser:
         return {name: reader.part(columns, where).batch() for name, reader in self.readers.items()}
 
     def parse_rows(self, serialized: Any, names: Collection[str] | None = None) -> dict[str, list[Parsed]]:
-        """Parse many records one by one: return for each feature a list of the values that `parse` returns for each record.
+        """Parse many records; return for each feature the list of the values that `parse` returns for each record.
 
-        The values of a feature share memory; copy those that are kept for long.
+        The values of a feature share memory. Copy values that you keep for long.
 
         Args:
             serialized: a `RecordBlock`, or records.
-            names: the features to parse; None for all.
+            names: the features to parse; None means all.
 
         Raises:
-            ExampleError: a record is not an Example, or does not match a spec; its `record` is the number of the record.
-            UnknownColumnError: an unknown feature.
+            ExampleError: a record is not an Example, or does not match a spec; `record` is its number.
+            UnknownColumnError: a feature is unknown.
 
         >>> from datasets_core import records
         >>> parser = ExampleParser({"age": records.FixedLenFeature([], "int64")})
@@ -108,7 +108,7 @@ class ExampleParser:
 
 
 def parse_single_example(serialized: Any, features: Mapping[str, Any]) -> dict[str, Parsed]:
-    """Parse one `tf.train.Example` by specs, as `tf.io.parse_single_example` does; return numpy arrays.
+    """Parse one `tf.train.Example` by specs into numpy arrays, like `tf.io.parse_single_example`.
 
     Args:
         serialized: the bytes of the message.
@@ -116,7 +116,7 @@ def parse_single_example(serialized: Any, features: Mapping[str, Any]) -> dict[s
 
     Raises:
         ExampleError: the record is not an Example, or does not match a spec.
-        ConfigurationError: an invalid spec.
+        ConfigurationError: a spec is invalid.
 
     >>> from datasets_core import records
     >>> data = records.encode_example({"label": 7, "tags": ["a", "b"]})
@@ -129,11 +129,11 @@ def parse_single_example(serialized: Any, features: Mapping[str, Any]) -> dict[s
 
 
 def parse_example(serialized: Any, features: Mapping[str, Any]) -> dict[str, Parsed]:
-    """Parse many `tf.train.Example` by specs as one batch, as `tf.io.parse_example` does; return numpy arrays.
+    """Parse many `tf.train.Example` messages by specs into one batch of numpy arrays, like `tf.io.parse_example`.
 
-    A `FixedLenFeature` gives an array with a row for each record; a `VarLenFeature` and a `SparseFeature` a `SparseValue`
-    whose first index is the record; a `FixedLenSequenceFeature` an array padded to the longest row; a `RaggedFeature`
-    a `RaggedValue`.
+    A `FixedLenFeature` gives an array with one row per record. A `VarLenFeature` or `SparseFeature` gives a `SparseValue`
+    whose first index is the record. A `FixedLenSequenceFeature` gives an array padded to the longest row. A
+    `RaggedFeature` gives a `RaggedValue`.
 
     Args:
         serialized: records, or a `RecordBlock`.
@@ -141,7 +141,7 @@ def parse_example(serialized: Any, features: Mapping[str, Any]) -> dict[str, Par
 
     Raises:
         ExampleError: a record is not an Example, or does not match a spec.
-        ConfigurationError: an invalid spec.
+        ConfigurationError: a spec is invalid.
 
     >>> from datasets_core import records
     >>> data = [records.encode_example({"n": [1, 2]}), records.encode_example({})]
@@ -171,7 +171,7 @@ def _parser_of(features: Any) -> ExampleParser:
 
 
 def record_bytes(serialized: Any) -> bytes:
-    """Return the bytes of one record, given as any bytes-like type that users have.
+    """Return the bytes of one record, given as any bytes-like object.
 
     Raises:
         ArgumentTypeError: the argument is not bytes-like.
@@ -196,7 +196,7 @@ def as_block(serialized: Any, name: str = "Example") -> RecordBlock:
 
     Args:
         serialized: the records.
-        name: the name for error messages, if the records have none.
+        name: name for error messages, if the records have no name.
 
     Raises:
         ArgumentTypeError: the argument does not hold records.
@@ -206,7 +206,9 @@ def as_block(serialized: Any, name: str = "Example") -> RecordBlock:
     if hasattr(serialized, "numpy"):
         serialized = serialized.numpy()
     if isinstance(serialized, np.ndarray) and serialized.dtype.kind == "S":
-        raise ArgumentTypeError("A numpy array of bytes drops zeros at their ends. Pass a list, or an array of dtype object.")
+        raise ArgumentTypeError(
+            "A numpy array of dtype bytes drops trailing zero bytes. Pass a list, or an array of dtype object."
+        )
     if isinstance(serialized, (str, bytes, Mapping)) or not isinstance(serialized, Iterable):
         raise ArgumentTypeError(
             f"A {type(serialized).__name__} is not a list of records. Pass a list of bytes, or a RecordBlock."
@@ -214,7 +216,7 @@ def as_block(serialized: Any, name: str = "Example") -> RecordBlock:
     return RecordBlock.of([record_bytes(record) for record in serialized], name=name)
 
 
-# Parsing of sequences by specs as `tf.io` does: `parse_single_sequence_example`, `parse_sequence_example`.
+# Parsing of sequences by specs, like `tf.io`: `parse_single_sequence_example`, `parse_sequence_example`.
 
 
 _NAME = "SequenceExample"
@@ -223,14 +225,14 @@ Values = dict[str, Parsed]
 
 
 class SequenceParser:
-    """Parses records of `tf.train.SequenceExample` by specs; make one for many records, since the specs are checked once.
+    """Parses serialized `tf.train.SequenceExample` messages by specs. Reuse it: the specs are checked once.
 
     Args:
         context_features: key to spec, for the features of the context.
         sequence_features: key to spec, for the feature lists: `FixedLenSequenceFeature`, `VarLenFeature`, `RaggedFeature`.
 
     Raises:
-        ConfigurationError: no specs, or an invalid one.
+        ConfigurationError: no specs were given, or a spec is invalid.
 
     >>> from datasets_core import records
     >>> parser = SequenceParser(None, {"n": records.FixedLenSequenceFeature([], "int64")})
@@ -240,7 +242,7 @@ class SequenceParser:
 
     def __init__(self, context_features: Mapping[str, Any] | None, sequence_features: Mapping[str, Any] | None) -> None:
         if not context_features and not sequence_features:
-            raise ConfigurationError("Neither context_features nor sequence_features asks for anything. Pass one of them.")
+            raise ConfigurationError("Both context_features and sequence_features are empty. Pass at least one of them.")
         self.context_specs = as_specs(context_features or {}, of="context_features")
         self.sequence_specs = as_specs(sequence_features or {}, of="sequence_features")
         self.context_readers = {name: spec_reader(name, spec, in_context=True) for name, spec in self.context_specs.items()}
@@ -249,7 +251,7 @@ class SequenceParser:
         self.list_keys = frozenset(key.encode() for key in spec_keys(self.sequence_specs))
 
     def parse(self, serialized: Any) -> tuple[Values, Values]:
-        """Parse one record: return the values of its context, and those of its feature lists.
+        """Parse one record; return the values of its context and of its feature lists.
 
         Raises:
             ExampleError: the record is not a SequenceExample, or does not match a spec.
@@ -264,7 +266,7 @@ class SequenceParser:
         """Parse many records as one batch, as `parse_sequence_example` returns it.
 
         Raises:
-            ExampleError: a record is not a SequenceExample, or does not match a spec; its `record` is the number of the record.
+            ExampleError: a record is not a SequenceExample, or does not match a spec; `record` is its number.
         """
         return with_first_error(as_block(serialized, _NAME), self._batch)
 
@@ -281,15 +283,15 @@ class SequenceParser:
         return context, {name: part.batch() for name, part in parts.items()}, lengths
 
     def parse_rows(self, serialized: Any) -> tuple[dict[str, list[Parsed]], dict[str, list[Parsed]]]:
-        """Parse many records one by one: return for each feature a list of the values that `parse` returns for each record.
+        """Parse many records; return for each feature the list of the values that `parse` returns for each record.
 
-        The values of a feature share memory; copy those that are kept for long.
+        The values of a feature share memory. Copy values that you keep for long.
 
         Args:
             serialized: a `RecordBlock`, or records.
 
         Raises:
-            ExampleError: a record is not a SequenceExample, or does not match a spec; its `record` is the number.
+            ExampleError: a record is not a SequenceExample, or does not match a spec; `record` is its number.
 
         >>> from datasets_core import records
         >>> parser = SequenceParser(None, {"n": records.FixedLenSequenceFeature([], "int64")})
@@ -310,7 +312,7 @@ def parse_single_sequence_example(
     context_features: Mapping[str, Any] | None = None,
     sequence_features: Mapping[str, Any] | None = None,
 ) -> tuple[Values, Values]:
-    """Parse one `tf.train.SequenceExample` by specs, as `tf.io.parse_single_sequence_example` does; return numpy arrays.
+    """Parse one `tf.train.SequenceExample` by specs into numpy arrays, like `tf.io.parse_single_sequence_example`.
 
     Args:
         serialized: the bytes of the message.
@@ -319,7 +321,7 @@ def parse_single_sequence_example(
 
     Raises:
         ExampleError: the record is not a SequenceExample, or does not match a spec.
-        ConfigurationError: no specs, or an invalid one.
+        ConfigurationError: no specs were given, or a spec is invalid.
 
     >>> from datasets_core import records
     >>> data = records.encode_sequence_example({"id": 5}, {"words": [["a"], ["b", "c"]]})
@@ -336,7 +338,7 @@ def parse_sequence_example(
     context_features: Mapping[str, Any] | None = None,
     sequence_features: Mapping[str, Any] | None = None,
 ) -> tuple[Values, Values, Values]:
-    """Parse many `tf.train.SequenceExample` by specs as one batch, as `tf.io.parse_sequence_example` does, to numpy arrays.
+    """Parse many `tf.train.SequenceExample` messages into one batch of arrays, like `tf.io.parse_sequence_example`.
 
     Args:
         serialized: records, or a `RecordBlock`.
@@ -344,12 +346,12 @@ def parse_sequence_example(
         sequence_features: key to spec, for the feature lists.
 
     Returns:
-        The context, the feature lists, and for each `FixedLenSequenceFeature` the number of steps of each record;
-        shorter lists are padded with zeros, or with empty bytes.
+        The context, the feature lists, and the number of steps of each record for each `FixedLenSequenceFeature`.
+        Shorter lists are padded with zeros, or with empty bytes.
 
     Raises:
         ExampleError: a record is not a SequenceExample, or does not match a spec.
-        ConfigurationError: no specs, or an invalid one.
+        ConfigurationError: no specs were given, or a spec is invalid.
 
     >>> from datasets_core import records
     >>> data = [records.encode_sequence_example({}, {"n": steps}) for steps in ([1, 2], [3])]

@@ -1,4 +1,4 @@
-"""The rules by which specs read features: of one record as it was walked, or from the columns of a block."""
+"""Readers that apply specs to the features of one parsed record, or to the columns of a block."""
 
 from __future__ import annotations
 
@@ -65,39 +65,39 @@ Found: TypeAlias = Mapping[bytes, RawFeature]
 
 
 class SpecReader(ABC):
-    """Reads the features of one spec."""
+    """Reads the values of one spec."""
 
     @abstractmethod
     def one(self, found: Found, where: Where) -> Any:
-        """Return the value of a record that was walked.
+        """Return the value of one parsed record.
 
         Raises:
-            ExampleError: the record breaks the rules of the spec.
+            ExampleError: the record does not match the spec.
         """
 
     @abstractmethod
     def part(self, columns: WireColumns, where: Where) -> Any:
-        """What the columns of a block give: a `Part`.
+        """Return the values in the columns of a block, as a `Part`.
 
         Raises:
-            ExampleError: a record breaks the rules of the spec.
+            ExampleError: a record does not match the spec.
         """
 
     def rows(self, columns: WireColumns, where: Where) -> list[Any]:
         """Return the value of each record of a block, as `one` gives it.
 
         Raises:
-            ExampleError: a record breaks the rules of the spec.
+            ExampleError: a record does not match the spec.
         """
         rows: list[Any] = self.part(columns, where).rows()
         return rows
 
 
-# `RaggedReader`: the rule by which a `RaggedFeature` makes rows of values, which other keys tell.
+# `RaggedReader`: divides the values of a `RaggedFeature` into rows, whose lengths other keys give.
 
 
 Array: TypeAlias = npt.NDArray[Any]
-_MOST_ROWS = 1 << 24  # limit of row ids: each row takes memory, and a damaged id may be any number
+_MOST_ROWS = 1 << 24  # limit of row ids: each row needs memory, and a damaged id may be any number
 
 
 class RaggedReader(SpecReader):
@@ -117,7 +117,7 @@ class RaggedReader(SpecReader):
         """Return the value of a parsed record: an array if all rows have fixed lengths, else a `RaggedValue`.
 
         Raises:
-            ExampleError: values of another type, or values that cannot be divided into rows.
+            ExampleError: the values have another type, or cannot be divided into rows.
         """
         values = _values_of(found, self.spec.dtype, self.key, where)
         borders = [
@@ -148,10 +148,10 @@ class RaggedReader(SpecReader):
         return ragged_value(values, tuple(levels), self.spec.row_splits_dtype)
 
     def part(self, columns: WireColumns, where: Where) -> RaggedPart:
-        """Return the values of a block; the row lengths are checked.
+        """Return the values of a block, after checking the row lengths.
 
         Raises:
-            ExampleError: a record with values of another type, or values that cannot be divided into rows.
+            ExampleError: the values of a record have another type, or cannot be divided into rows.
         """
         column = wire_column(columns, self.spec.dtype, self.key, where)
         told = [
@@ -199,7 +199,7 @@ def _values_of(found: Mapping[bytes, RawFeature], dtype: str, key: str, where: W
 
 
 def _uneven(size: int, length: int) -> str:
-    return f"has {counted(size)}, which make no rows of {length:,}"
+    return f"has {counted(size)}, which cannot be divided into rows of {length:,}"
 
 
 def _unfit(part: Partition, size: int) -> str:
@@ -266,7 +266,7 @@ def _refuse_first(is_wrong: npt.NDArray[np.bool_], part: Partition, counts: Ints
 
 
 def _are_no_ids(ids: Ints, offsets: Ints, counts: Ints) -> npt.NDArray[np.bool_]:
-    """Return a mask of the records whose ids do not give the row of each value: decreasing ids, or another number of them."""
+    """Return a mask of the records with invalid row ids: ids that decrease, or more or fewer ids than values."""
     numbers = np.diff(offsets)
     falls = np.diff(ids, prepend=0) < 0
     falls[offsets[:-1][numbers > 0]] = False
@@ -286,13 +286,13 @@ def _from_ids(ids: Ints, offsets: Ints) -> tuple[Ints, Ints]:
 
 
 class FixedReader(SpecReader):
-    """Reads a `FixedLenFeature`: exactly so many values, or the default where the key is missing.
+    """Reads a `FixedLenFeature`: a fixed number of values, or the default if the key is missing.
 
     Args:
         key: the key.
         spec: its spec, checked.
-        in_context: of a sequence, where TensorFlow takes a feature without a list for one with an empty list; else it takes
-            it for a missing one.
+        in_context: True for the context of a sequence. TensorFlow treats a feature without a list as empty there, and
+            as missing elsewhere.
     """
 
     def __init__(self, key: str, spec: FixedLenFeature, *, in_context: bool = False) -> None:
@@ -302,13 +302,13 @@ class FixedReader(SpecReader):
         self.scalar_kind = "" if spec.shape or spec.dtype == "float32" else KINDS[spec.dtype]
         self.size = math.prod(spec.shape)
         given = spec.default_value
-        # TensorFlow takes a default without values for none.
+        # TensorFlow treats a default without values as no default.
         self.default = None if given is None or not self.size else default_values(given, spec.dtype, self.size, key)
 
     def one(self, found: Found, where: Where) -> Array:
         """See `SpecReader.one`."""
         feature = found.get(self.wire_key)
-        if feature is not None and feature[0] == self.scalar_kind and len(feature[1]) == 1:  # which most features are
+        if feature is not None and feature[0] == self.scalar_kind and len(feature[1]) == 1:  # the most common case
             return np.array(feature[1][0], self.numpy_type)
         values = raw_array(feature, self.dtype, self.key, where)
         if values is None:
@@ -350,7 +350,7 @@ class FixedReader(SpecReader):
 
 def wrong_size(index: int, key: str, size: int, shape: tuple[int, ...], where: Where) -> Exception:
     """Return the error for a record, or a step, whose number of values does not fit the shape."""
-    return where.error(index, key, f"has {counted(size)}, and shape {list(shape)} takes {math.prod(shape):,}")
+    return where.error(index, key, f"has {counted(size)}, but shape {list(shape)} needs {math.prod(shape):,}")
 
 
 def _filled(column: WireColumn, default: Array, size: int) -> pa.Array:
@@ -425,11 +425,13 @@ class ElementsReader(SpecReader):
         return ElementsPart(column.values, offsets, self.shape, self.default)
 
     def _uneven(self, index: int, size: int, where: Where) -> Exception:
-        return where.error(index, self.key, f"has {counted(size)}, which make no elements of shape {list(self.shape)}")
+        return where.error(
+            index, self.key, f"has {counted(size)}, which cannot be divided into elements of shape {list(self.shape)}"
+        )
 
 
 class SparseReader(SpecReader):
-    """Reads a `SparseFeature`: values, and keys that tell their places.
+    """Reads a `SparseFeature`: values, and keys that give their indices.
 
     Args:
         name: the name of the feature.
@@ -474,7 +476,7 @@ class SparseReader(SpecReader):
         return SparsePart(places, values, column.offsets, self.sizes)
 
     def _uneven(self, row: int, key: str, places: int, values: int, where: Where) -> Exception:
-        reason = f"has {counted(values)}, and {key!r}, which tells their places, has {places:,}"
+        reason = f"has {counted(values)}, but {key!r}, which gives their indices, has {places:,}"
         return where.error(row, self.value_key, reason)
 
 
@@ -495,14 +497,14 @@ def spec_reader(name: str, spec: Spec, *, in_context: bool = False) -> SpecReade
     return ElementsReader(name, spec)
 
 
-# `StepsReader`: the rules by which specs read the feature lists of a `tf.train.SequenceExample`, step by step.
+# `StepsReader`: applies specs to the feature lists of a `tf.train.SequenceExample`, step by step.
 
 
 Lists = Mapping[bytes, Sequence[RawFeature]]
 
 
 class StepsReader:
-    """Reads a feature list by a spec, which each of its steps obeys.
+    """Reads a feature list by a spec that applies to each of its steps.
 
     Args:
         name: the name of the feature.
@@ -518,10 +520,10 @@ class StepsReader:
         self.each: SpecReader = spec_reader(name, each)
 
     def one(self, lists: Lists, where: Where) -> Any:
-        """Return the value of a record that was walked: an array, a `SparseValue` or a `RaggedValue` with a row for each step.
+        """Return the value of one parsed record: an array or sparse or ragged value with a row per step.
 
         Raises:
-            ExampleError: the record breaks the rules of the spec.
+            ExampleError: the record does not match the spec.
         """
         if isinstance(self.spec, RaggedFeature):
             ragged: RaggedValue = self.part(walked_lists([lists]), where).batch()
@@ -565,7 +567,7 @@ class StepsReader:
                 borders = column.step_offsets
             elif not np.array_equal(borders, column.step_offsets):
                 row = int((np.diff(borders) != np.diff(column.step_offsets)).argmax())
-                raise where.error(row, key, f"has another number of steps than {self.keys[0]!r}")
+                raise where.error(row, key, f"does not have as many steps as {self.keys[0]!r}")
             present = np.ones(len(column.without_kind), np.bool_)
             columns[self.wire_keys[key]] = {KINDS[dtype]: WireColumn(column.values, column.value_offsets, present)}  # type: ignore[dict-item]
         assert borders is not None
@@ -575,11 +577,11 @@ class StepsReader:
         return where.error(index, self.name, "is missing, and its spec has no allow_missing=True")
 
 
-# `step_rows`: what each record of a block has in the steps of one feature list.
+# `step_rows`: the steps of one feature list, for each record of a block.
 
 
 def step_rows(part: StepsPart) -> list[Any]:
-    """Return the value of each record, as a `StepsReader` gives it for one: an array, a `SparseValue` or a `RaggedValue`.
+    """Return the value of each record, as `StepsReader.one` does: an array, a `SparseValue` or a `RaggedValue`.
 
     The values of a block share memory.
 

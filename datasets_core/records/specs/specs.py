@@ -1,6 +1,6 @@
-"""Feature specs: how a key of a `tf.train.Example` is read, by TensorFlow's names and rules.
+"""Feature specs: how a key of a `tf.train.Example` is read, with the names and rules of TensorFlow.
 
-A spec is checked where it is used, since the message then names its key; so does TensorFlow.
+As in TensorFlow, a spec is checked when it is used, so that the error message can name its key.
 """
 
 from __future__ import annotations
@@ -17,13 +17,13 @@ from datasets_core.errors import ArgumentTypeError, ConfigurationError
 from datasets_core.features.base import Feature, FeatureType, List, Value
 from datasets_core.features.types import Array2D, Array3D, Array4D, Array5D
 
-# The types of values that specs name, by all the names that users have for them.
+# The types of values in specs, with all their accepted names.
 
 
 NUMPY_TYPES: dict[str, np.dtype[Any]] = {"int64": np.dtype("i8"), "float32": np.dtype("f4"), "string": np.dtype(object)}
-"""The types of a spec, and the numpy type of the values that it gives; a string is `bytes`."""
+"""The types of a spec, and the numpy type of their values; a string is `bytes`."""
 KINDS = {"int64": "int64", "float32": "float", "string": "bytes"}
-"""The types of a spec, and the kind of list on the wire that holds them."""
+"""The types of a spec, and the type of the serialized list that holds them."""
 COLUMN_TYPES = {"int64": "int64", "float32": "float32", "string": "binary"}
 _NAMES = {
     **dict.fromkeys(("int64", "int", "i8"), "int64"),
@@ -33,7 +33,7 @@ _NAMES = {
 
 
 def dtype_name(given: Any) -> Any:
-    """Return the name of a type of a spec, from what users write for one; what is none of the three comes back as it is.
+    """Return the name of the type of a spec, from any of its accepted names; other values are returned unchanged.
 
     >>> dtype_name(np.int64), dtype_name(float), dtype_name("string"), dtype_name("int32")
     ('int64', 'float32', 'string', 'int32')
@@ -70,21 +70,21 @@ class RowLengths:
 
 @dataclass(frozen=True)
 class RowStarts:
-    """A key with the place at which each row begins."""
+    """A key with the position at which each row begins."""
 
     key: str
 
 
 @dataclass(frozen=True)
 class RowLimits:
-    """A key with the place at which each row ends."""
+    """A key with the position at which each row ends."""
 
     key: str
 
 
 @dataclass(frozen=True)
 class ValueRowIds:
-    """A key with the row of each value."""
+    """A key with the row number of each value."""
 
     key: str
 
@@ -109,10 +109,10 @@ class RaggedFeature:
     Args:
         dtype: the type of the values.
         value_key: the key of the values; None for the name of the feature itself.
-        partitions: how the values are divided into rows, from the outermost partition; none for one row.
+        partitions: how the values are divided into rows, from the outermost partition; empty for a single row.
         row_splits_dtype: the type of the row splits in a `RaggedValue`, `"int32"` or `"int64"`.
-        validate: True to raise if row splits do not fit the values; else a single record is not checked, as in TensorFlow.
-            Batches and columns are always checked.
+        validate: True to raise an error if row splits do not fit the values. If False, single records are not checked, as
+            in TensorFlow. Batches and columns are always checked.
 
     >>> RaggedFeature("int64", "values", [RaggedFeature.RowLengths("lengths")]).partitions
     (RowLengths(key='lengths'),)
@@ -141,7 +141,7 @@ class RaggedFeature:
 
 
 def _partition(given: Any) -> Any:
-    """Return a partition of ours, from ours or TensorFlow's."""
+    """Return a partition of this library, from one of this library or of TensorFlow."""
     kind = _PARTITIONS.get(type(given).__name__)
     if kind is None or isinstance(given, kind):
         return given
@@ -152,7 +152,7 @@ def check_ragged(spec: RaggedFeature, key: str) -> None:
     """Check that a spec is valid for a key.
 
     Raises:
-        ConfigurationError: an invalid spec.
+        ConfigurationError: the spec is invalid.
     """
     for partition in spec.partitions:
         if type(partition).__name__ not in _PARTITIONS:
@@ -174,7 +174,7 @@ def _sizes(shape: Any) -> Any:
         return (int(shape),)
     try:
         given = list(shape)
-    except (TypeError, ValueError):  # also a shape of TensorFlow whose rank is unknown
+    except (TypeError, ValueError):  # includes TensorFlow shapes of unknown rank
         return shape
     return tuple(None if size is None else int(size) if hasattr(size, "__index__") else size for size in given)
 
@@ -206,9 +206,10 @@ class FixedLenFeature:
     """A key with the same number of values in every record.
 
     Args:
-        shape: the shape that its values make; `[]` for one value.
-        dtype: `"int64"`, `"float32"` or `"string"` (bytes); numpy's, Python's and TensorFlow's types are understood too.
-        default_value: what a record without the key has; as many values as the shape takes. None makes it an error.
+        shape: the shape of its values; `[]` for one value.
+        dtype: `"int64"`, `"float32"` or `"string"` (bytes); the types of numpy, Python and TensorFlow are also accepted.
+        default_value: the value of records without the key, with as many elements as the shape. None: a missing key is an
+            error.
 
     >>> FixedLenFeature([2], np.int64, default_value=[0, 0])
     FixedLenFeature(shape=(2,), dtype='int64', default_value=[0, 0])
@@ -226,7 +227,7 @@ class FixedLenFeature:
 
 @dataclass(frozen=True)
 class VarLenFeature:
-    """A key with any number of values in each record; none where the key is missing.
+    """A key with any number of values in each record; no values if the key is missing.
 
     >>> VarLenFeature("string")
     VarLenFeature(dtype='string')
@@ -247,7 +248,7 @@ class SparseFeature:
         value_key: the key of the values.
         dtype: the type of the values.
         size: the size of the array; several sizes for several index keys. Indices are not checked against it.
-        already_sorted: True if the indices are sorted; else they are sorted.
+        already_sorted: True if the indices are already sorted; otherwise they are sorted here.
 
     >>> SparseFeature("ix", "value", "float32", 100)
     SparseFeature(index_key='ix', value_key='value', dtype='float32', size=100, already_sorted=False)
@@ -267,7 +268,7 @@ class SparseFeature:
 
     @property
     def index_keys(self) -> tuple[str, ...]:
-        """The keys of the places, one for each dimension."""
+        """The keys of the indices, one for each dimension."""
         return self.index_key if isinstance(self.index_key, tuple) else (self.index_key,)
 
     @property
@@ -283,7 +284,7 @@ class FixedLenSequenceFeature:
     Args:
         shape: the shape of one element.
         dtype: the type of the values.
-        allow_missing: True if a record without the key has no elements; else it is an error. An Example needs True.
+        allow_missing: True to read a record without the key as empty; otherwise it is an error. An Example requires True.
         default_value: the value with which `parse_example` pads the shorter rows of a batch.
 
     >>> FixedLenSequenceFeature([], "int64", allow_missing=True).allow_missing
@@ -332,8 +333,8 @@ def as_specs(given: Any, *, of: str = "features") -> dict[str, Spec]:
 
     Args:
         given: key to spec.
-        of: the name of the mapping: `"features"`, `"context_features"`, or `"sequence_features"`, which allows
-            other specs; for error messages too.
+        of: the name of the mapping, for error messages: `"features"`, `"context_features"`, or `"sequence_features"`,
+            which allows other specs.
 
     Raises:
         ConfigurationError: the argument is not a mapping, or a spec is invalid.
@@ -361,15 +362,15 @@ def checked_spec(spec: Spec, key: str, *, of: str = "features") -> Spec:
     """Return the spec if it is valid for the key.
 
     Raises:
-        ConfigurationError: an invalid spec, or one that is not allowed in this mapping.
+        ConfigurationError: the spec is invalid, or not allowed in this mapping.
     """
     if not isinstance(spec, _ALLOWED[of]):
         known = ", ".join(kind.__name__ for kind in _ALLOWED[of])
         raise ConfigurationError(f"Feature {key!r} of {of} cannot be a {type(spec).__name__}. Use one of {known}.")
     if spec.dtype not in NUMPY_TYPES:
         raise ConfigurationError(
-            f"Feature {key!r} has dtype {spec.dtype!r}, but records only have int64, float32 and string (bytes). "
-            "Use one of these, and convert the values afterwards."
+            f"Feature {key!r} has dtype {spec.dtype!r}, but records only store int64, float32 and string (bytes). "
+            "Use one of these types, and convert the values afterwards."
         )
     if isinstance(spec, (FixedLenFeature, FixedLenSequenceFeature)):
         _check_shape(spec, key)
@@ -390,7 +391,7 @@ def _check_shape(spec: FixedLenFeature | FixedLenSequenceFeature, key: str) -> N
         return
     advice = "Pass the size of every dimension"
     if isinstance(spec, FixedLenFeature) and isinstance(shape, tuple) and shape and shape[0] in (None, -1):
-        advice = f"Use FixedLenSequenceFeature({list(shape[1:])}, …, allow_missing=True), whose first size is open"
+        advice = f"Use FixedLenSequenceFeature({list(shape[1:])}, …, allow_missing=True), whose first dimension has any size"
     raise ConfigurationError(f"Feature {key!r} has shape {shape!r}, which has unknown sizes. {advice}.")
 
 
@@ -409,18 +410,18 @@ def _check_elements(spec: FixedLenSequenceFeature, key: str, of: str) -> None:
 
 def _check_sparse(spec: SparseFeature, key: str) -> None:
     keys, sizes = spec.index_keys, spec.sizes
-    is_named = bool(spec.index_key) and bool(spec.value_key)  # as TensorFlow has it, which lets a list hold the empty key
+    is_named = bool(spec.index_key) and bool(spec.value_key)  # as in TensorFlow, which allows the empty key in a list
     if not is_named or not all(isinstance(name, str) for name in (*keys, spec.value_key)):
         raise ConfigurationError(f"Feature {key!r} has no index_key or value_key. Pass both keys.")
     together = isinstance(spec.index_key, tuple) == isinstance(spec.size, tuple) and len(sizes) == len(keys)
     if not together or not all(isinstance(size, int) for size in sizes):
         raise ConfigurationError(
-            f"Feature {key!r} has index_key={spec.index_key!r} and size={spec.size!r}. Pass as many of both."
+            f"Feature {key!r} has index_key={spec.index_key!r} and size={spec.size!r}. Pass one size for each key."
         )
 
 
 def _check_together(specs: Mapping[str, Spec]) -> None:
-    """Check that each key is read in one way: TensorFlow has one type, and one form of value, for each."""
+    """Check that each key is read in one way: TensorFlow allows one type and one form of value per key."""
     known: dict[str, str] = {}
     for name, spec in specs.items():
         for key, form in _uses(name, spec):
@@ -431,7 +432,7 @@ def _check_together(specs: Mapping[str, Spec]) -> None:
 
 
 def _uses(name: str, spec: Spec) -> list[tuple[str, str]]:
-    """Return each key that a spec reads, and in which form."""
+    """Return each key that a spec reads, and the form in which it is read."""
     if isinstance(spec, SparseFeature):
         return [*((key, "sparse int64") for key in spec.index_keys), (spec.value_key, f"sparse {spec.dtype}")]
     if isinstance(spec, RaggedFeature):
@@ -447,11 +448,11 @@ def default_values(given: Any, dtype: str, count: int, key: str) -> npt.NDArray[
     Args:
         given: a value, or lists of them.
         dtype: the type of the spec.
-        count: how many values there must be.
-        key: the feature that it is for, as the message names it.
+        count: the required number of values.
+        key: the feature, for error messages.
 
     Raises:
-        ConfigurationError: it has other values, or another number of them.
+        ConfigurationError: the type or the number of values is wrong.
     """
     if hasattr(given, "op") and hasattr(given, "graph"):
         raise ConfigurationError(
@@ -488,7 +489,7 @@ def _leaves(given: Any) -> Any:
 
 
 def spec_keys(specs: Mapping[str, Spec]) -> list[str]:
-    """Return the keys of the wire that specs read, each of them once.
+    """Return the keys that specs read from records, without duplicates.
 
     >>> spec_keys({"x": SparseFeature("ix", "value", "float32", 100), "y": VarLenFeature("int64")})
     ['ix', 'value', 'y']
@@ -498,11 +499,11 @@ def spec_keys(specs: Mapping[str, Spec]) -> list[str]:
 
 
 def spec_feature(spec: Spec, *, steps: bool = False) -> FeatureType:
-    """Return the kind of the column that holds what a spec gives.
+    """Return the feature of the column that holds the values of a spec.
 
     Args:
         spec: a checked spec.
-        steps: it is read from the lists of a sequence: one element in each step.
+        steps: True if it is read from the feature lists of a sequence: one element per step.
 
     >>> spec_feature(FixedLenFeature([2, 3], "float32")), spec_feature(VarLenFeature("string"))
     (Array2D(shape=(2, 3), dtype='float32'), List(Value('binary')))

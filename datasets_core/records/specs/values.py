@@ -1,6 +1,6 @@
-"""Values of a block of records parsed by specs, as one batch, as a value for each record, or as Arrow arrays.
+"""Values of a block of records that specs parsed: as one batch, as one value per record, or as Arrow arrays.
 
-The forms of a batch are those of `tf.io.parse_example`, the values of a record those of `tf.io.parse_single_example`.
+A batch has the form that `tf.io.parse_example` returns; a single record has that of `tf.io.parse_single_example`.
 """
 
 from __future__ import annotations
@@ -32,15 +32,15 @@ from datasets_core.records.wire.values import (
     offsets_of,
 )
 
-# `SparseValue` and `RaggedValue`: what parsing by a spec gives where a plain array does not do.
+# `SparseValue` and `RaggedValue`: the results of specs that a plain array cannot represent.
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class SparseValue:
-    """A sparse array: some values, and their indices.
+    """A sparse array: values and their indices.
 
     Attributes:
-        indices: the index of each value, one row for each; int64.
+        indices: the index of each value, `[values, dimensions]`; int64.
         values: the values; strings are an array of `bytes` objects.
         dense_shape: the shape of the whole array; int64.
 
@@ -59,13 +59,13 @@ class SparseValue:
         return cls(np.asarray(indices, np.int64).reshape(-1, len(shape)), np.asarray(values), shape)
 
     def to_dense(self, default_value: Any = None) -> npt.NDArray[Any]:
-        """Return the whole array.
+        """Return the dense array.
 
         Args:
-            default_value: the value of the other elements; None for 0, or for empty bytes.
+            default_value: the value of the other elements; None means 0, or empty bytes for strings.
 
         Raises:
-            ConfigurationError: an index outside the array.
+            ConfigurationError: an index is outside the array.
         """
         shape = self.dense_shape.tolist()
         fill = default_value if default_value is not None else b"" if self.values.dtype == object else 0
@@ -96,7 +96,7 @@ class RaggedValue:
     """Rows of different lengths, in one or several levels.
 
     Attributes:
-        values: the values of all rows, one after the other; their further dimensions are the same for all.
+        values: the values of all rows, concatenated; further dimensions have the same size in all rows.
         nested_row_splits: the borders of the rows of each level, from the outermost.
 
     >>> RaggedValue(np.arange(3), (np.array([0, 2, 2, 3]),)).to_list()
@@ -113,14 +113,14 @@ class RaggedValue:
 
     @property
     def flat_values(self) -> npt.NDArray[Any]:
-        """The values, under the name that TensorFlow has for them."""
+        """The same as `values`; the name in TensorFlow."""
         return self.values
 
     def __len__(self) -> int:
         return len(self.row_splits) - 1
 
     def to_list(self) -> list[Any]:
-        """Return the rows as lists in lists."""
+        """Return the rows as nested lists."""
         made: list[Any] = self.values.tolist()
         for splits in reversed(self.nested_row_splits):
             made = [made[start:stop] for start, stop in pairwise(splits.tolist())]
@@ -144,19 +144,19 @@ Array: TypeAlias = npt.NDArray[Any]
 
 
 class Part(Protocol):
-    """The values of a spec in n records."""
+    """The values that a spec reads from n records."""
 
     def batch(self) -> Any:
         """Return all records as one value."""
         ...
 
     def arrow(self, feature: FeatureType) -> pa.Array:
-        """Return all records as an Arrow array of the type of that feature."""
+        """Return all records as an Arrow array of the type of the feature."""
         ...
 
 
 def as_numpy(values: pa.Array) -> Array:
-    """Values of the wire as a numpy array that can be written to: of bytes, one of objects.
+    """Return decoded values as a writable numpy array; bytes become an array of objects.
 
     >>> as_numpy(pa.array([b"a", b""]))
     array([b'a', b''], dtype=object)
@@ -193,7 +193,7 @@ def nested_lists(shape: tuple[int, ...], arrow_type: pa.DataType, values: pa.Arr
 
 
 def element_of(feature: FeatureType) -> FeatureType:
-    """Return the kind of the elements of a feature of lists."""
+    """Return the feature of the elements of a list feature."""
     inner: FeatureType = feature.feature  # type: ignore[union-attr]
     return inner
 
@@ -205,7 +205,7 @@ class FixedPart:
     Attributes:
         values: all values.
         shape: of each array.
-        count: how many arrays there are.
+        count: number of arrays.
     """
 
     values: pa.Array
@@ -230,7 +230,7 @@ class FixedPart:
 
 
 def _without_values(shape: tuple[int, ...], arrow_type: pa.DataType, count: int) -> pa.Array:
-    """Arrays of a shape that has a 0, which their values cannot count."""
+    """Return `count` arrays of a shape that contains a 0, whose number cannot be computed from the values."""
     if not shape:
         return pa.nulls(0, arrow_type)
     child = _without_values(shape[1:], arrow_type.value_type, count * shape[0])
@@ -280,7 +280,7 @@ class ElementsPart:
         values: all values.
         offsets: the borders of the lists, in arrays.
         shape: of each array.
-        default: what a batch fills the shorter lists with.
+        default: value that pads the shorter lists of a batch.
     """
 
     values: pa.Array
@@ -314,7 +314,7 @@ class SparsePart:
     """Sparse arrays.
 
     Attributes:
-        places: the index of each value, one row for each.
+        places: the index of each value, `[values, dimensions]`.
         values: all values.
         offsets: the boundaries of the values of each record.
         sizes: the shape of each array.
@@ -368,7 +368,7 @@ class RaggedPart:
     Attributes:
         values: all values.
         offsets: the boundaries of the records, in rows of the outermost level, or in values without levels.
-        levels: of each partition from the outermost, the borders of its rows; a number where all have that length.
+        levels: the borders of the rows of each partition, from the outermost; a number if all rows have that length.
         splits_type: the type of borders in a `RaggedValue`.
     """
 
@@ -395,7 +395,7 @@ class RaggedPart:
 
 
 def ragged_value(values: Array, levels: tuple[Ints | int, ...], splits_type: str) -> RaggedValue:
-    """Return the ragged value of levels, from the outermost; fixed sizes at the end become dimensions of the values.
+    """Return a ragged value. Levels are given from the outermost; trailing fixed sizes become dimensions of the values.
 
     >>> ragged_value(np.arange(4), (np.array([0, 1, 2]), 2), "int32").to_list()
     [[[0, 1]], [[2, 3]]]
@@ -416,10 +416,10 @@ def ragged_value(values: Array, levels: tuple[Ints | int, ...], splits_type: str
 
 @dataclass(frozen=True, slots=True)
 class StepsPart:
-    """The steps of feature lists, each with what a spec gives for it.
+    """The steps of feature lists, as a spec parsed them.
 
     Attributes:
-        steps: what it gives for all steps of all records.
+        steps: the parsed values of all steps of all records.
         offsets: the borders of the records, in steps.
     """
 
@@ -448,7 +448,7 @@ class StepsPart:
         return list_array(feature_to_arrow(feature), np.diff(self.offsets), None, child)
 
 
-# The values of one key, of the kind that is requested, in a record that was walked or in the columns of a block.
+# The values of one key, of the requested type, in a record that was parsed alone or in the columns of a block.
 
 
 Read = TypeVar("Read")
@@ -479,7 +479,7 @@ class Where:
         return cls(block.name, block.first, len(block))
 
     def in_steps(self, offsets: Ints) -> Where:
-        """Return the steps of these records, whose borders are given."""
+        """Return the position of the steps of these records; `offsets` are the borders of the records, in steps."""
         return Where(self.name, self.first, int(offsets[-1]), offsets)
 
     def error(self, index: int, key: str, reason: str, advice: str | None = None) -> ExampleError:
@@ -496,7 +496,7 @@ class Where:
 def with_first_error(block: RecordBlock, read: Callable[[RecordBlock], Read]) -> Read:
     """Return the result of `read` for a block; raise the error of its first invalid record.
 
-    Columns are checked one after the other, so that the first error raised may be that of a later record.
+    Columns are checked one after the other, so the first error found may belong to a later record.
     """
     try:
         return read(block)
@@ -513,7 +513,7 @@ def with_first_error(block: RecordBlock, read: Callable[[RecordBlock], Read]) ->
 
 
 def counted(number: int, noun: str = "value") -> str:
-    """Return a number of things, in words.
+    """Return a number with its noun.
 
     >>> counted(1), counted(2000, "element")
     ('1 value', '2,000 elements')
@@ -522,7 +522,7 @@ def counted(number: int, noun: str = "value") -> str:
 
 
 def wrong_kind(found: str, dtype: str) -> str:
-    """Return the error text for values of another type than the spec's."""
+    """Return the error text for values whose type differs from that of the spec."""
     return f"has {found} values, but {dtype} is requested"
 
 
@@ -530,7 +530,7 @@ def raw_array(feature: RawFeature | None, dtype: str, key: str, where: Where, in
     """Return the values of a parsed feature; None if it is missing.
 
     Raises:
-        ExampleError: they are of another kind.
+        ExampleError: they have another type.
     """
     kind, values = NOTHING if feature is None else feature
     if kind is None:
@@ -543,10 +543,10 @@ def raw_array(feature: RawFeature | None, dtype: str, key: str, where: Where, in
 
 
 def wire_column(columns: WireColumns, dtype: str, key: str, where: Where) -> WireColumn:
-    """Return the values of a key in the columns of a block; of one that no record has, none.
+    """Return the values of a key in the columns of a block; an empty column if no record has the key.
 
     Raises:
-        ExampleError: a record has it with values of another kind.
+        ExampleError: a record has values of another type under the key.
     """
     of_key = columns.get(key.encode(errors="surrogateescape"), {})
     kind = KINDS[dtype]
@@ -557,15 +557,15 @@ def wire_column(columns: WireColumns, dtype: str, key: str, where: Where) -> Wir
 
 
 def absent(kind: str, count: int) -> WireColumn:
-    """Return the column of a key that none of the records has."""
+    """Return the column of a key that no record has."""
     return WireColumn(pa.nulls(0, EMPTY[kind]), np.zeros(count + 1, np.int64), np.zeros(count, np.bool_))
 
 
 def step_column(columns: SequenceColumns, dtype: str, key: str, where: Where) -> SequenceColumn:
-    """Return the same of the feature lists of a block; a step without a list of values has none.
+    """Return the values of a feature list in the columns of a block; a step without a list has no values.
 
     Raises:
-        ExampleError: a step of a record has values of another kind.
+        ExampleError: a step of a record has values of another type.
     """
     of_key = columns.get(key.encode(errors="surrogateescape"), {})
     kind = KINDS[dtype]
@@ -577,13 +577,13 @@ def step_column(columns: SequenceColumns, dtype: str, key: str, where: Where) ->
 
 
 def joined_steps(column: SequenceColumn | None, without: SequenceColumn | None, kind: str, count: int) -> SequenceColumn:
-    """Return the feature lists of one kind, with those of the records where no step has a kind.
+    """Return the feature lists of one type, merged with those of records whose steps have no type.
 
     Args:
-        column: those of the kind.
-        without: the others.
-        kind: which it is.
-        count: how many records there are.
+        column: the feature lists of the type.
+        without: the feature lists without a type.
+        kind: the type.
+        count: number of records.
     """
     if column is None:
         empty = absent(kind, count)

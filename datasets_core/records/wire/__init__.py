@@ -1,1 +1,1 @@
-"""Protobuf messages of `tf.train`, decoded one by one or many at once."""
+"""Decoding of protobuf messages of `tf.train`, one by one or many at once."""

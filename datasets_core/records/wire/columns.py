@@ -1,4 +1,4 @@
-"""`tf.train.SequenceExample` in blocks of records, as columns of context and feature lists: `decode_sequence_examples`."""
+"""Decodes blocks of `tf.train.Example` and `SequenceExample` records to columns."""
 
 from __future__ import annotations
 
@@ -47,19 +47,19 @@ from datasets_core.records.wire.values import WireColumn as WireColumn
 WalkedRows: TypeAlias = Mapping[int, Mapping[bytes, RawFeature]]
 
 _FIRST = 0x0A
-_FEW_RECORDS, _FEW_BYTES = 8, 1 << 14  # up to so many, walking is faster
+_FEW_RECORDS, _FEW_BYTES = 8, 1 << 14  # up to these sizes, parsing one by one is faster
 
 
 def decode_examples(block: RecordBlock, keys: Collection[bytes] | None = None, *, rules: Rules = "protobuf") -> WireColumns:
-    """Return the features of a block of serialized `tf.train.Example` as columns: by key, and by the type of their values.
+    """Return the features of a block of serialized `tf.train.Example` messages as columns, by key and type of values.
 
-    A feature that a message names without a list of values has the type None.
+    A feature without a list of values has the type None.
 
     Args:
         block: the records.
-        keys: the features to read, others are not parsed; None for all. They are returned in the order in which
-            they first occur.
-        rules: how unusual messages are read: `"protobuf"` or `"tensorflow"`, see `decode_example`.
+        keys: the features to read; others are not parsed. None means all, in the order in which they first
+            occur.
+        rules: how unusual messages are parsed: `"protobuf"` or `"tensorflow"`, see `decode_example`.
 
     Raises:
         ExampleError: a record is not such a message.
@@ -81,7 +81,7 @@ def decode_examples(block: RecordBlock, keys: Collection[bytes] | None = None, *
 
 
 def is_small(block: RecordBlock) -> bool:
-    """Return True if parsing so few records one by one is faster."""
+    """Return True if the block is so small that parsing records one by one is faster."""
     return len(block) <= _FEW_RECORDS and block.num_bytes <= _FEW_BYTES
 
 
@@ -112,7 +112,7 @@ class MapFeature:
 
 
 def wanted_entries(wire: WireBytes, maps: Spans, keys: Collection[bytes] | None, rules: Rules) -> dict[bytes, Entries]:
-    """Return the entries of maps under the keys that are requested; maps with a key that the rules refuse become odd."""
+    """Return the entries of maps under the requested keys; maps with a key that the rules reject become odd."""
     found = scan_entries(wire, maps)
     if checked_rules(rules) == "protobuf":
         for key, entries in found.items():
@@ -136,12 +136,12 @@ def decode_maps(wire: WireBytes, maps: Spans, keys: Collection[bytes] | None, ru
 
 
 def merged_columns(features: Mapping[bytes, MapFeature], walked: WalkedRows, odd: Bools) -> WireColumns:
-    """Return the columns of features of many records, and of the odd ones, which were walked.
+    """Return the columns of the features of many records, merged with those of the odd records.
 
     Args:
-        features: those that were read side by side.
-        walked: the odd records.
-        odd: which records are odd; what `features` says of them does not count.
+        features: the features decoded together.
+        walked: the features of the odd records, which were parsed one by one.
+        odd: mask of the odd records; `features` is not valid for them.
     """
     columns: dict[bytes, dict[Kind | None, WireColumn]] = {}
     by_key: dict[bytes, dict[int, RawFeature]] = {}
@@ -173,7 +173,7 @@ def merged_columns(features: Mapping[bytes, MapFeature], walked: WalkedRows, odd
 def first_places(
     entries: Mapping[bytes, Entries], walked: Mapping[int, Mapping[bytes, object]], odd: Bools
 ) -> dict[bytes, tuple[int, int]]:
-    """Return the record in which each key is first seen, and its place there."""
+    """Return the record in which each key first occurs, and its position there."""
     firsts: dict[bytes, tuple[int, int]] = {}
     any_odd = bool(odd.any())
     for key, found in entries.items():
@@ -223,9 +223,9 @@ def decode_sequence_examples(
 
     Args:
         block: the records.
-        keys: the features of the context to read, others are not parsed; None for all.
-        list_keys: the feature lists to read; None for all.
-        rules: how unusual messages are read.
+        keys: the features of the context to read; others are not parsed. None means all.
+        list_keys: the feature lists to read; None means all.
+        rules: how unusual messages are parsed.
 
     Raises:
         ExampleError: a record is not such a message.
@@ -273,7 +273,7 @@ def _walked_sequence(
 
 
 def walked_lists(rows: Sequence[Mapping[bytes, Sequence[RawFeature]]]) -> SequenceColumns:
-    """Return the columns of the feature lists of messages that were all walked one by one."""
+    """Return the columns of the feature lists of messages that were parsed one by one."""
     return _merged_lists({}, dict(enumerate(rows)), np.ones(len(rows), np.bool_))
 
 
@@ -289,14 +289,14 @@ def _fields_of(wire: WireBytes, records: Spans) -> tuple[Spans, Spans]:
 
 @dataclass(frozen=True, slots=True)
 class _Steps:
-    """The steps of a feature list in many records, as far as they have one type.
+    """The steps of one type of a feature list in many records.
 
     Attributes:
         values: the values of all steps.
         value_counts: the number of values of each step.
-        without_kind: the steps of another type, or of none.
+        without_kind: mask of the steps of another type, or without a type.
         step_counts: the number of steps of each record.
-        present: the records that have steps of this type.
+        present: mask of the records that have steps of this type.
     """
 
     values: pa.Array
@@ -323,7 +323,7 @@ class _Steps:
         return np.diff(offsets_of(self.value_counts)[offsets_of(self.step_counts)])
 
     def and_others(self, others: _Steps) -> _Steps:
-        """These, and those of other records in between."""
+        """Return these steps merged with those of other records, in the order of the records."""
         value_counts, without_kind = (
             spliced(arrow_numbers(of_steps), self.step_counts, arrow_numbers(of_others), others.step_counts)
             for of_steps, of_others in (
@@ -348,7 +348,7 @@ _StepsByKind: TypeAlias = dict[Kind | None, _Steps]
 
 
 def _steps_of(wire: WireBytes, lists: Spans) -> _StepsByKind:
-    """Return the steps of the feature lists of many records by kind; records whose steps are of several kinds become odd."""
+    """Return the steps of the feature lists of many records by type; records with steps of several types become odd."""
     size = len(lists.odd)
     rounds = repeated_fields(wire, lists, _CONTEXT_KEY)
     which, starts, stops = (
@@ -396,7 +396,7 @@ def _kinds(steps: Sequence[RawFeature]) -> list[Kind | None]:
 
 
 def _merged_lists(lists: Mapping[bytes, tuple[Entries, _StepsByKind]], walked: WalkedSteps, odd: Bools) -> SequenceColumns:
-    """Return the columns of the feature lists of many records, and of the odd ones, which were walked."""
+    """Return the columns of the feature lists of many records, merged with those of the odd records."""
     columns: SequenceColumns = {}
     by_key: dict[bytes, dict[Kind | None, dict[int, Sequence[RawFeature]]]] = {}
     for number, row in walked.items():

@@ -1,4 +1,4 @@
-"""Many `Feature` messages at once: the type of each, and the values of its list."""
+"""Decodes the maps of features of many messages at once: keys, types and values."""
 
 from __future__ import annotations
 
@@ -22,27 +22,27 @@ from datasets_core.records.wire.values import (
     offsets_of,
 )
 
-# Many positions of the wire at once: `WireBytes` gathers the bytes there, and functions read varints from them.
+# Reading many positions at once: `WireBytes` gathers the bytes there, and functions decode varints from them.
 
 
 Words: TypeAlias = npt.NDArray[np.uint64]
 Octets: TypeAlias = npt.NDArray[np.uint8]
 
-_BEHIND = 16  # how far behind the end a place may be: not as far as the longest head of a field
-_NARROW = 256  # bytes of a piece up to which a gathered row is cheaper than a piece that Arrow takes
-_WIDE = 1 << 12  # bytes of a piece from which on one after the other is cheaper: Arrow does not know how much it will take
-_STRETCH = 1 << 17  # bytes of varints that are read at once
-_MORE = np.uint64(0x8080808080808080)  # the bit of a byte of a varint that says that another follows
+_BEHIND = 16  # a position may be this far behind the end, which is less than the longest field header
+_NARROW = 256  # up to this number of bytes, gathering rows is faster than taking pieces with Arrow
+_WIDE = 1 << 12  # from this number of bytes, copying one by one is faster: Arrow does not know the total
+_STRETCH = 1 << 17  # bytes of varints decoded at once
+_MORE = np.uint64(0x8080808080808080)  # the continuation bits of the bytes of a varint
 _MORE_OF_LENGTH = np.uint64(0x80808080)
 _BYTE = np.uint64(0x7F)
 _ONE = np.uint64(1)
-# By the number of bytes of a varint, up to 8 in a word: its bits, and the marks that all but the last byte have.
+# By the number of bytes of a varint in a word, up to 8: its bits, and the continuation bits of all but the last byte.
 KEPT = np.array([(1 << 8 * width) - 1 for width in range(9)], np.uint64)
 _MARKS = np.array([0, *((1 << 8 * width) // 255 * 0x80 for width in range(8))], np.uint64)
 
 
 class WireBytes:
-    """The bytes of a block, and the bytes at many positions of it; zeros follow after the end.
+    """Access to the bytes at many positions of a block; zeros follow after its end.
 
     Args:
         block: the records; their bytes are not copied.
@@ -58,16 +58,16 @@ class WireBytes:
         self._is_large = len(self.octets) >= 1 << 31
 
     def words(self, at: Ints) -> Words:
-        """Return the 8 bytes at each place, the first of them lowest."""
+        """Return the 8 bytes at each position as little-endian integers."""
         return gathered(self.octets, at, 8).view("<u8")
 
     def rows(self, at: Ints, width: int) -> npt.NDArray[np.uint64]:
-        """As many words at each place as hold `width` bytes; a row for each place."""
+        """Return the words that hold `width` bytes at each position; `[positions, words]`."""
         count = (width + 7) // 8
         return gathered(self.octets, at, 8 * count).view("<u8").reshape(len(at), count)
 
     def strings(self, starts: Ints, stops: Ints) -> pa.Array:
-        """Return the pieces from place to place, which ascend, as binary values."""
+        """Return the pieces between ascending positions as binary values."""
         count, width = len(starts), equal_width(starts, stops)
         if width is not None and width <= _NARROW and count * width < 1 << 31:
             values = pa.py_buffer(gathered(self.octets, starts, width))
@@ -83,7 +83,7 @@ class WireBytes:
         return pieces.take(arrow_numbers(np.arange(0, 2 * count - 1, 2)))
 
     def flat(self, starts: Ints, stops: Ints) -> Octets:
-        """Return the bytes of the pieces from place to place, one after the other."""
+        """Return the concatenated bytes of the pieces."""
         width = equal_width(starts, stops)
         if width is not None:
             return gathered(self.octets, starts, width).view(np.uint8)
@@ -92,7 +92,7 @@ class WireBytes:
 
 
 def gathered(octets: Octets, at: Ints, width: int) -> npt.NDArray[np.void]:
-    """Return the `width` bytes at each place; zeros for those behind the end."""
+    """Return the `width` bytes at each position, with zeros behind the end."""
     if not width or not len(at):
         return np.zeros(0, np.dtype((np.void, max(width, 1))))
     limit = len(octets) - width
@@ -104,13 +104,13 @@ def gathered(octets: Octets, at: Ints, width: int) -> npt.NDArray[np.void]:
         padded = np.concatenate([octets[tail:], np.zeros(width + _BEHIND, np.uint8)])
         rows[is_late] = gathered(padded, at[is_late] - tail, width)
         return rows
-    # The rows of this view overlap: numpy copies the chosen ones, and never makes the view itself.
+    # The rows of this view overlap; numpy only copies the chosen ones.
     overlapping = np.ndarray((limit + 1,), np.dtype((np.void, width)), octets, 0, (1,))
     return overlapping[at]
 
 
 def equal_width(starts: Ints, stops: Ints) -> int | None:
-    """Return the length of all pieces; None if they differ, or if there are none."""
+    """Return the common length of all pieces; None if lengths differ, or there are no pieces."""
     if not len(starts):
         return None
     widths = stops - starts
@@ -118,7 +118,7 @@ def equal_width(starts: Ints, stops: Ints) -> int | None:
 
 
 def read_lengths(words: Words) -> tuple[Ints, Ints | int, Bools | None]:
-    """The varints of up to 4 bytes at the head of words: their values, the bytes they take, and which are longer, if any."""
+    """Decode varints of up to 4 bytes at the start of words: values, sizes in bytes, and a mask of longer ones, if any."""
     if not np.count_nonzero(words & np.uint64(0x80)):
         return (words & _BYTE).view(np.int64), 1, None
     stops = ~words & _MORE_OF_LENGTH
@@ -133,7 +133,7 @@ def read_lengths(words: Words) -> tuple[Ints, Ints | int, Bools | None]:
 
 
 def joined(bits: Words) -> Ints:
-    """Return the numbers that the last seven bits of each byte of words make."""
+    """Return the numbers encoded in the low seven bits of each byte of words."""
     bits = bits & ~_MORE
     bits = (bits & np.uint64(0x007F007F007F007F)) | ((bits & np.uint64(0x7F007F007F007F00)) >> _ONE)
     bits = (bits & np.uint64(0x00003FFF00003FFF)) | ((bits & np.uint64(0x3FFF00003FFF0000)) >> np.uint64(2))
@@ -142,7 +142,7 @@ def joined(bits: Words) -> Ints:
 
 
 def read_single(wire: WireBytes, starts: Ints, stops: Ints) -> Ints | None:
-    """The varints that the pieces from place to place are; None if one of them is not a single one of up to 8 bytes."""
+    """Return the varint in each piece; None if a piece is not exactly one varint of up to 8 bytes."""
     widths = stops - starts
     if len(widths) and (widths.max() > 8 or widths.min() < 1):
         return None
@@ -176,19 +176,19 @@ def read_many(octets: Octets) -> tuple[Ints, Ints]:
     return values, np.concatenate(longer)
 
 
-# `Spans`: positions of messages on the wire; messages of an unusual form are removed and parsed one by one.
+# `Spans`: positions of serialized messages; messages of an unusual form are removed and parsed one by one.
 
 
-PATIENCE, FEW = 256, 8  # steps after which a few remaining spans are left to the parser: a step costs the same for few
+PATIENCE, FEW = 256, 8  # after so many steps, few remaining spans are left to the parser: a step costs the same for few
 
 
 class Spans:
-    """Some messages on the wire, in the order of their positions, each with a number assigned by the caller.
+    """Serialized messages in the order of their positions, each with a number assigned by the caller.
 
     Attributes:
         which: their numbers, ascending.
         starts, stops: the bounds of each.
-        odd: mask by number of the messages left to the parser; shared by all spans made from these.
+        odd: mask, by number, of the messages left to the parser; shared by all spans derived from these.
     """
 
     __slots__ = ("odd", "starts", "stops", "which")
@@ -198,7 +198,7 @@ class Spans:
 
     @classmethod
     def numbered(cls, starts: Ints, stops: Ints) -> Spans:
-        """Spans whose numbers count from 0, none of them odd."""
+        """Return spans numbered from 0, none of them odd."""
         return cls(np.arange(len(starts)), starts, stops, np.zeros(len(starts), np.bool_))
 
     def __len__(self) -> int:
@@ -248,7 +248,7 @@ def first_fields(wire: WireBytes, spans: Spans, tag: int) -> tuple[Spans, Spans]
 
 
 def repeated_fields(wire: WireBytes, spans: Spans, tag: int) -> list[Spans]:
-    """Return the length-delimited fields of one tag of each message: the first field of each, then the second, ..."""
+    """Return the length-delimited fields with one tag: the first field of each message, then the second, and so on."""
     steps: list[Spans] = []
     around = spans.filled()
     while len(around):
@@ -261,12 +261,12 @@ def repeated_fields(wire: WireBytes, spans: Spans, tag: int) -> list[Spans]:
     return steps
 
 
-# The entries of many maps at once (features, feature lists): the maps that have a key, and the bounds of its values.
+# Entries of many maps at once (features, feature lists): the maps that have a key, and the bounds of its values.
 
 
 _FIRST, _SECOND = 0x0A, 0x12
-_MANY = 1 << 16  # entries with many keys that are grouped at once
-_MULTIPLIER = np.uint64(0x9E3779B97F4A7C15)  # odd and without a pattern in its bits: 2^64 divided by the golden ratio
+_MANY = 1 << 16  # number of entries with many keys grouped at once
+_MULTIPLIER = np.uint64(0x9E3779B97F4A7C15)  # an odd number without a bit pattern: 2^64 divided by the golden ratio
 
 
 @dataclass(frozen=True, slots=True)
@@ -291,10 +291,10 @@ class _Unsorted:
 
 
 def scan_entries(wire: WireBytes, maps: Spans) -> dict[bytes, Entries]:
-    """Return the entries of maps by their keys; maps of an unusual form, and those that have a key twice, become odd.
+    """Return the entries of maps by key; maps of an unusual form, or with a duplicate key, become odd.
 
-    All maps are read side by side, the first entry of each, then the second, ...: most have the same key there, which is
-    compared at once. Those with another one are tried again with theirs; where keys are many they are grouped.
+    All maps are read in parallel: the first entry of each, then the second, and so on. Most have the same key there, which
+    is compared at once. The others are compared with their own key; if there are many keys, entries are grouped.
     """
     found: dict[bytes, list[Entries]] = {}
     unsorted: list[_Unsorted] = []
@@ -327,7 +327,7 @@ def _at_step(values: Spans, step: int) -> Entries:
 
 
 def _head(wire: WireBytes, entries: Spans) -> bytes:
-    """Return the bytes before the value of the first entry: its key, and the tag of its value; empty if it has another form."""
+    """Return the bytes before the value of the first entry: its key and the tag of its value; empty for another form."""
     first = Spans.numbered(entries.starts[:1], entries.stops[:1])
     keys, _ = first_fields(wire, first, _FIRST)
     if not len(keys):
@@ -337,7 +337,7 @@ def _head(wire: WireBytes, entries: Spans) -> bytes:
 
 
 def _key(head: bytes) -> bytes:
-    """Return the key of the head of an entry."""
+    """Return the key in the head of an entry."""
     begin = 2
     while head[begin - 1] >= 0x80:
         begin += 1
@@ -345,7 +345,7 @@ def _key(head: bytes) -> bytes:
 
 
 def _begin_with(wire: WireBytes, entries: Spans, head: bytes) -> Bools:
-    """Return the entries that begin as one of them does, and have more."""
+    """Return a mask of the entries that begin with `head` and are longer."""
     enough = (entries.stops - entries.starts > len(head)) & bool(head)
     if not every(enough):
         among = np.zeros(len(entries), np.bool_)
@@ -361,7 +361,7 @@ def _begin_with(wire: WireBytes, entries: Spans, head: bytes) -> Bools:
 
 
 def _behind(wire: WireBytes, entries: Spans, head: int) -> Spans:
-    """Return the values behind heads of a length, which end where the entries do."""
+    """Return the values after heads of `head` bytes; they end where the entries end."""
     starts = entries.starts + head
     lengths, widths, longer = read_lengths(wire.words(starts))
     starts += widths
@@ -416,7 +416,7 @@ def _grouped(wire: WireBytes, unsorted: list[_Unsorted]) -> Iterator[tuple[bytes
 
 
 def _words_of(wire: WireBytes, keys: Spans) -> Iterator[tuple[Ints, Words]]:
-    """Yield the bytes of keys, a word of each at a time, with which keys have one there."""
+    """Yield the bytes of keys word by word, with the keys that have a word there."""
     widths = keys.stops - keys.starts
     for begin in range(0, int(widths.max()), 8):
         chosen = np.flatnonzero(widths > begin)
@@ -431,7 +431,7 @@ def _concatenated(pieces: list[Spans]) -> Spans:
 
 
 def _joined(pieces: list[Entries]) -> Entries:
-    """Return the entries under one key in the order of their maps; a map that has two becomes odd, and stays with one."""
+    """Return the entries under one key in the order of their maps; a map with two becomes odd and keeps one."""
     values = pieces[0].values if len(pieces) == 1 else _concatenated([piece.values for piece in pieces])
     steps = pieces[0].steps if len(pieces) == 1 else np.concatenate([piece.steps for piece in pieces])
     which = values.which
@@ -453,13 +453,13 @@ _IS_KIND = np.isin(np.arange(256), [*KINDS])
 
 @dataclass(frozen=True, slots=True)
 class FeatureGroup:
-    """The features of one kind among several.
+    """The features of one type among several.
 
     Attributes:
-        kind: their kind; None of those that are empty.
-        which: the numbers of the features; they ascend.
-        values: all of their values, one after the other.
-        counts: how many each has; what an odd one is said to have does not matter.
+        kind: their type; None for empty features.
+        which: the numbers of the features, ascending.
+        values: the concatenated values.
+        counts: number of values of each; meaningless for odd ones.
     """
 
     kind: Kind | None
@@ -469,7 +469,7 @@ class FeatureGroup:
 
 
 def feature_groups(wire: WireBytes, features: Spans) -> list[FeatureGroup]:
-    """Return the values of features by their kinds; features of an unusual form become odd."""
+    """Return the values of features by type; features of an unusual form become odd."""
     groups: list[FeatureGroup] = []
     filled = features.filled()
     if len(filled) < len(features):
@@ -517,14 +517,14 @@ def _ints(wire: WireBytes, lists: Spans) -> FeatureGroup:
 
 
 _READ: dict[Kind, Callable[[WireBytes, Spans], FeatureGroup]] = {"bytes": _strings, "float": _floats, "int64": _ints}
-# What reads the pieces that numbers of one form fill: the pieces that stay, their values, and how many each has.
+# A function that decodes pieces of numbers: returns the pieces kept, their values, and the number of values of each.
 _Reader: TypeAlias = Callable[[WireBytes, Spans], tuple[Spans, Numbers, Ints]]
 
 
 def _numbers(
     wire: WireBytes, lists: Spans, single: int, read_packed: _Reader, read_single: _Reader, dtype: npt.DTypeLike
 ) -> tuple[Numbers, Ints]:
-    """Return the values of lists of numbers, and how many each has: packed into one piece, or single with a tag before each."""
+    """Return the values of lists of numbers, packed or with a tag before each number, and the length of each list."""
     filled = lists.filled()
     words = wire.words(filled.starts)
     tags = words & np.uint64(0xFF)
@@ -547,7 +547,7 @@ def _numbers(
 
 
 def _scattered(spans: Spans, counts: Ints, lists: Spans) -> Ints:
-    """Return the counts of some of the lists as counts of all."""
+    """Return the counts of some of the lists as counts of all lists."""
     by_number = np.zeros(len(lists.odd), np.int64)
     by_number[spans.which] = counts
     return by_number[lists.which]
@@ -612,7 +612,7 @@ def _single_ints(wire: WireBytes, single: Spans) -> tuple[Spans, Numbers, Ints]:
     single_now = single.kept(counts % 2 == 0)
     if len(single_now) < len(single):
         return _single_ints(wire, single_now)
-    # Tags and values take turns; a tag follows a value at once, and is one byte.
+    # Tags and values alternate; each tag is one byte directly after a value.
     ends = np.flatnonzero(octets < 0x80)
     tags, stops = ends[0::2], ends[1::2]
     expected = np.concatenate([np.zeros(1, np.int64), stops[:-1] + 1])[: len(tags)]
@@ -625,7 +625,7 @@ def _single_ints(wire: WireBytes, single: Spans) -> tuple[Spans, Numbers, Ints]:
 
 
 def _whole_varints(wire: WireBytes, spans: Spans) -> tuple[Octets, Spans]:
-    """Return the bytes of the pieces that end with the last byte of a varint."""
+    """Return the bytes of the pieces that end at the end of a varint, and these pieces."""
     is_empty = spans.starts == spans.stops
     spans = spans.kept(is_empty | (wire.octets[np.maximum(spans.stops - 1, 0)] < 0x80))
     return wire.flat(spans.starts, spans.stops), spans
@@ -641,6 +641,6 @@ def _counted(octets: Octets, widths: Ints) -> Ints:
         return np.fromiter((np.count_nonzero(octets[start:stop] < 0x80) for start, stop in pieces), np.int64, len(widths))
     filled = widths > 0
     if longest:
-        narrow = np.uint8 if longest < 1 << 8 else np.uint16  # so that the marks take no eight bytes each
+        narrow = np.uint8 if longest < 1 << 8 else np.uint16  # smaller than the default of eight bytes
         counts[filled] = np.add.reduceat((octets < 0x80).view(np.uint8), offsets[:-1][filled], dtype=narrow)
     return counts

@@ -1,7 +1,7 @@
-"""Messages of `tf.train` one by one: as protobuf parses them, or as TensorFlow's own parsers do.
+"""Parses single `tf.train` messages, by the rules of protobuf or of the parsers of TensorFlow.
 
 `tf.io.parse_example` reads the entries from the last to the first, `tf.io.parse_sequence_example` takes the last of each
-key; both parse only the requested features, and stop at the end of the data if a length exceeds it.
+key; both parse only the requested features, and stop at the end of the data if a length extends beyond it.
 """
 
 from __future__ import annotations
@@ -30,11 +30,11 @@ from datasets_core.records.wire.values import (
     told_values,
 )
 
-# Messages of `tf.train` as protobuf reads them: unknown fields are skipped, pieces of a list are joined, the last key
-# wins.
+# Messages of `tf.train` by the rules of protobuf: unknown fields are skipped, pieces of a list are joined, the last
+# entry of a key wins.
 
 
-_FIELDS = {  # of each message, from number 1 on: the type of a value, or of many
+_FIELDS = {  # by message: the types of its fields, from number 1; `*` marks repeated fields
     "BytesList": {"value": "*bytes"},
     "FloatList": {"value": "*float"},
     "Int64List": {"value": "*int64"},
@@ -47,17 +47,16 @@ _FIELDS = {  # of each message, from number 1 on: the type of a value, or of man
     "Example": {"features": "Features"},
     "SequenceExample": {"features": "Features", "lists": "FeatureLists"},
 }
-_NUMBERS = {"*float": 2, "*int64": 3, "bytes": 12, "*bytes": 12}  # of types, as descriptors have them
+_NUMBERS = {"*float": 2, "*int64": 3, "bytes": 12, "*bytes": 12}  # the numbers of types in descriptors
 
 
 @cache
 def _message(name: str, form: Literal["open", "closed", "full"] = "open") -> Any:
-    """Return the class of a message, with the entries of maps as messages of their own: a map of protobuf forgets their order.
+    """Return the class of a message. Map entries are separate messages, since protobuf maps do not keep their order.
 
     Args:
-        name: of the message.
-        form: of entries: `"closed"` are those whose values are pieces of bytes, which are not looked into, and `"full"` those
-            that cannot be written without a key and a value.
+        name: name of the message.
+        form: form of the map entries: `"closed"` leaves their values as unparsed bytes; `"full"` requires a key and a value.
     """
     from google.protobuf import descriptor_pb2, descriptor_pool, message_factory  # takes 13 ms; columns do not need it
 
@@ -84,7 +83,7 @@ def _message(name: str, form: Literal["open", "closed", "full"] = "open") -> Any
 
 @cache
 def _rest_of_protobuf() -> tuple[Any, Any]:
-    """Return the class of protobuf's errors, and that of the unknown fields of a message."""
+    """Return the error class of protobuf, and the class of the unknown fields of a message."""
     from google.protobuf import message, unknown_fields
 
     return message.Error, unknown_fields.UnknownFieldSet
@@ -94,11 +93,11 @@ def _parsed(name: str, data: bytes, form: Literal["open", "closed"] = "open") ->
     try:
         return _message(name, form).FromString(data)
     except _rest_of_protobuf()[0]:
-        raise Malformed("protobuf finds an error") from None
+        raise Malformed("protobuf cannot parse it") from None
 
 
 def _parsed_for(name: str, data: bytes, is_whole: bool) -> tuple[Any, bool]:
-    """Return a message, and whether its entries are closed: True for a broken message if only some keys are read."""
+    """Return a message, and True if its entries are closed, as for a broken message if only some keys are read."""
     try:
         return _parsed(name, data), False
     except Malformed:
@@ -139,7 +138,7 @@ def _feature(feature: Any) -> RawFeature:
     floats = feature.float
     count = 4 * len(floats.value)
     floats.DiscardUnknownFields()
-    return kind, floats.SerializeToString()[-count:] if count else b""  # as Python's numbers some NaN would be other ones
+    return kind, floats.SerializeToString()[-count:] if count else b""  # conversion to Python floats would change some NaNs
 
 
 def protobuf_example(data: bytes, keys: Collection[bytes] | None) -> RawFeatures:
@@ -171,11 +170,11 @@ def protobuf_sequence_example(
 
 
 def plain_example(data: bytes, keys: Collection[bytes]) -> RawFeatures | None:
-    """The features of an Example that is written as programs write it, which TensorFlow and protobuf read alike; else None.
+    """Return the features of an Example in the usual form, which TensorFlow and protobuf read alike; otherwise None.
 
     Args:
         data: the bytes of the message.
-        keys: the features that are requested.
+        keys: the requested features.
 
     >>> from datasets_core.records import encode_example
     >>> plain_example(encode_example({"a": [1, 300], "b": 0.5}), {b"a"})
@@ -186,7 +185,7 @@ def plain_example(data: bytes, keys: Collection[bytes]) -> RawFeatures | None:
         message.DiscardUnknownFields()
         if message.SerializeToString() != data:
             return None
-    except _rest_of_protobuf()[0]:  # also of an entry without a key or a value
+    except _rest_of_protobuf()[0]:  # also raised for an entry without a key or value
         return None
     found: RawFeatures = {}
     for entry in message.features.entry:
@@ -198,7 +197,7 @@ def plain_example(data: bytes, keys: Collection[bytes]) -> RawFeatures | None:
     return found
 
 
-# Messages of `tf.train` as TensorFlow's own parsers read them: an entry is a key and a value, and a feature its first list.
+# Messages of `tf.train` by the rules of TensorFlow: an entry has a key and a value; only the first list of a feature counts.
 
 
 _LONGEST = (1 << 31) - 1
@@ -216,14 +215,14 @@ def _piece(data: bytes, at: int, end: int) -> tuple[int, int]:
     size, at = read_varint(data, at, end)
     size &= 0xFFFFFFFF
     if at + size > end:
-        raise Malformed(f"{size:,} bytes at byte {at:,} end behind the {end:,} that there are")
+        raise Malformed(f"{size:,} bytes at byte {at:,} extend beyond the end at byte {end:,}")
     return at, at + size
 
 
 def _expected(data: bytes, at: int, end: int, tag: int) -> int:
     """Return the position after a tag."""
     if at >= end or data[at] != tag:
-        raise Malformed(f"there is no tag {tag} at byte {at:,}")
+        raise Malformed(f"byte {at:,} is not the expected tag {tag}")
     return at + 1
 
 
@@ -231,7 +230,7 @@ def tensorflow_example(data: bytes, keys: Collection[bytes] | None) -> RawFeatur
     """Return the features of an Example.
 
     Raises:
-        Malformed: TensorFlow refuses it.
+        Malformed: TensorFlow rejects the message.
     """
     entries: list[tuple[bytes, int, int]] = []
     at, end = 0, len(data)
@@ -254,7 +253,7 @@ def tensorflow_example(data: bytes, keys: Collection[bytes] | None) -> RawFeatur
 
 
 def _behind_unknown(data: bytes, at: int, end: int) -> int:
-    """Return the end of a field that TensorFlow does not know."""
+    """Return the end of an unknown field."""
     begin = at
     tag, at = read_varint(data, at, end)
     wire = tag & 7
@@ -266,12 +265,12 @@ def _behind_unknown(data: bytes, at: int, end: int) -> int:
         return min(at + size, end) if size <= _LONGEST else at
     width = {1: 8, 5: 4}.get(wire)
     if width is None or at + width > end:
-        raise Malformed(f"the field at byte {begin:,} is cut, or a group")
+        raise Malformed(f"the field at byte {begin:,} is truncated, or a group")
     return at + width
 
 
 def _tensorflow_entry(data: bytes, at: int, end: int) -> tuple[tuple[bytes, int, int], int]:
-    """Return the key of an entry, where its feature begins and ends, and where the entry ends."""
+    """Return the key of an entry, the bounds of its feature, and the end of the entry."""
     at, end = _limit(data, at, end)
     key, feature = b"", (at, at)
     for _ in range(2):
@@ -279,7 +278,7 @@ def _tensorflow_entry(data: bytes, at: int, end: int) -> tuple[tuple[bytes, int,
         tag, at = read_varint(data, at, end)
         tag &= 0xFFFFFFFF
         if tag not in (FIRST, SECOND):
-            raise Malformed(f"the entry at byte {begin:,} is not of a key and a value")
+            raise Malformed(f"the entry at byte {begin:,} does not consist of a key and a value")
         start, at = _piece(data, at, end)
         if tag == FIRST:
             key = data[start:at]
@@ -296,7 +295,7 @@ def tensorflow_sequence_example(
     """Return the context and the feature lists of a SequenceExample.
 
     Raises:
-        Malformed: TensorFlow refuses it.
+        Malformed: TensorFlow rejects the message.
     """
     found: tuple[dict[bytes, bytes], dict[bytes, bytes]] = {}, {}
     at, end = 0, len(data)
@@ -327,7 +326,7 @@ def _tensorflow_feature(data: bytes) -> RawFeature:
 
 
 def _tensorflow_steps(data: bytes) -> list[RawFeature]:
-    """Return the steps of a feature list, which are of one kind."""
+    """Return the steps of a feature list, which must have one type."""
     steps: list[RawFeature] = []
     at, end = 0, len(data)
     while at < end:
@@ -336,22 +335,22 @@ def _tensorflow_steps(data: bytes) -> list[RawFeature]:
         feature = NOTHING
         if size:
             stop = at + size if size <= _LONGEST and at + size < end else end
-            # Where TensorFlow leaves bytes of a step unread, it takes them for the next one.
+            # Bytes of a step that TensorFlow leaves unread belong to the next step.
             feature, at = _read_values(data, at, stop, is_step=True)
         steps.append(feature)
     if len({kind for kind, _ in steps if kind is not None}) > 1:
-        raise Malformed("the steps of a feature list are of several kinds")
+        raise Malformed("the steps of a feature list have different types")
     return steps
 
 
 def _read_values(data: bytes, at: int, end: int, *, is_step: bool = False) -> tuple[RawFeature, int]:
-    """Return the list with which a feature begins, and where reading it stopped.
+    """Return the list at the beginning of a feature, and the position where reading stopped.
 
     Args:
         data: the message.
         at: where the feature begins.
         end: where it ends.
-        is_step: whether TensorFlow's parser of SequenceExamples reads it, which takes no floats that are cut, nor a list.
+        is_step: True to follow the SequenceExample parser of TensorFlow, which rejects truncated floats and lists.
     """
     kind = KINDS.get(data[at]) if at < end else None
     if kind is None:
@@ -368,7 +367,7 @@ def _read_values(data: bytes, at: int, end: int, *, is_step: bool = False) -> tu
         if at < stop and data[at] == FIRST:
             at = _read_packed(data, at + 1, stop, values, is_step)
         elif is_step and at >= stop:
-            raise Malformed(f"the list at byte {at:,} is cut")
+            raise Malformed(f"the list at byte {at:,} is truncated")
         else:
             while at < stop:
                 at = _read_number(data, _expected(data, at, stop, single), stop, values)
@@ -381,7 +380,7 @@ def _read_number(data: bytes, at: int, end: int, values: Any) -> int:
         values.append(signed(value))
         return at
     if at + 4 > end:
-        raise Malformed(f"the float at byte {at:,} is cut")
+        raise Malformed(f"the float at byte {at:,} is truncated")
     values += data[at : at + 4]
     return at + 4
 
@@ -393,15 +392,14 @@ def _read_packed(data: bytes, at: int, end: int, values: Any, is_step: bool) -> 
             at = _read_number(data, at, stop, values)
         return at
     size, at = read_varint(data, at, end)
-    size &= 0xFFFFFFFC  # what does not fill a float is not looked for
+    size &= 0xFFFFFFFC  # an incomplete float at the end is ignored
     if at + size > end:
-        raise Malformed(f"{size:,} bytes of floats at byte {at:,} end behind the {end:,} that there are")
+        raise Malformed(f"{size:,} bytes of floats at byte {at:,} extend beyond the end at byte {end:,}")
     values += data[at : at + size]
     return at + size
 
 
-# The messages `tf.train.Example` and `SequenceExample` on the wire, read one by one as protobuf or as TensorFlow reads
-# them.
+# Parsing of single serialized `tf.train.Example` and `SequenceExample` messages.
 
 
 Rules: TypeAlias = Literal["protobuf", "tensorflow"]
@@ -409,10 +407,10 @@ Rules: TypeAlias = Literal["protobuf", "tensorflow"]
 
 @dataclass(frozen=True, slots=True)
 class Feature:
-    """The values of one feature of a message, and their kind.
+    """The values of one feature of a message, and their type.
 
     Attributes:
-        kind: `"bytes"`, `"float"` or `"int64"`; None if the message names the feature and gives it no list.
+        kind: `"bytes"`, `"float"` or `"int64"`; None if the feature has no list.
         values: the values, in order; floats are rounded to float32.
 
     >>> Feature("int64", [3])
@@ -428,8 +426,8 @@ def decode_example(data: bytes, *, rules: Rules = "protobuf") -> dict[str, Featu
 
     Args:
         data: the bytes of one message, such as a record of a TFRecord file.
-        rules: how unusual messages are read: `"protobuf"` as `tf.train.Example.FromString` does, `"tensorflow"` as
-            `tf.io.parse_single_example` does.
+        rules: how unusual messages are parsed: `"protobuf"`, like `tf.train.Example.FromString`, or `"tensorflow"`, like
+            `tf.io.parse_single_example`.
 
     Raises:
         ExampleError: the bytes are not such a message.
@@ -441,7 +439,7 @@ def decode_example(data: bytes, *, rules: Rules = "protobuf") -> dict[str, Featu
 
 
 def decode_sequence_example(data: bytes, *, rules: Rules = "protobuf") -> tuple[dict[str, Feature], dict[str, list[Feature]]]:
-    """Parse a serialized `tf.train.SequenceExample`: return its context, and the steps of each of its feature lists.
+    """Parse a serialized `tf.train.SequenceExample`; return its context, and the steps of each feature list.
 
     Args:
         data: the bytes of one message.
@@ -468,12 +466,12 @@ def raw_example(
     name: str = "Example",
     record: int | None = None,
 ) -> RawFeatures:
-    """Return the unconverted features of a serialized `tf.train.Example` by key, in order of first occurrence.
+    """Return the unconverted features of a serialized `tf.train.Example` by key, in the order of first occurrence.
 
     Args:
         data: the bytes of one message.
-        rules: how unusual messages are read.
-        keys: the keys to read, others are not parsed; None for all.
+        rules: how unusual messages are parsed.
+        keys: the keys to read; other keys are not parsed. None means all.
         name: the name of the file, for error messages.
         record: the number of the record in the file.
 
@@ -484,7 +482,7 @@ def raw_example(
         read = protobuf_example if checked_rules(rules) == "protobuf" else tensorflow_example
         return read(_octets(data), keys)
     except Malformed as error:
-        raise ExampleError(name, f"no tf.train.Example: in its own bytes, {error}", record=record) from None
+        raise ExampleError(name, f"the record is not a tf.train.Example: {error}", record=record) from None
 
 
 def raw_sequence_example(
@@ -496,12 +494,12 @@ def raw_sequence_example(
     name: str = "SequenceExample",
     record: int | None = None,
 ) -> tuple[RawFeatures, RawLists]:
-    """Return the context of a serialized `tf.train.SequenceExample`, and its feature lists: a feature for each step.
+    """Return the context of a serialized `tf.train.SequenceExample`, and its feature lists, with a feature for each step.
 
     Args:
         data, rules, name, record: see `raw_example`.
-        keys: the keys of the context to read; None for all.
-        list_keys: the keys of the feature lists to read; None for all.
+        keys: the keys of the context to read; None means all.
+        list_keys: the feature lists to read; None means all.
 
     Raises:
         ExampleError: the bytes are not such a message.
@@ -510,17 +508,17 @@ def raw_sequence_example(
         read = protobuf_sequence_example if checked_rules(rules) == "protobuf" else tensorflow_sequence_example
         return read(_octets(data), keys, list_keys)
     except Malformed as error:
-        raise ExampleError(name, f"no tf.train.SequenceExample: in its own bytes, {error}", record=record) from None
+        raise ExampleError(name, f"the record is not a tf.train.SequenceExample: {error}", record=record) from None
 
 
 def checked_rules(rules: Rules) -> Rules:
-    """Return the rules, if there are such.
+    """Return the name of the rules if it is valid.
 
     Raises:
-        ConfigurationError: there are none of this name.
+        ConfigurationError: the name is unknown.
     """
     if rules not in get_args(Rules):
-        raise ConfigurationError(f"rules={rules!r} is unknown. Choose one of {', '.join(map(repr, get_args(Rules)))}.")
+        raise ConfigurationError(f"Unknown rules={rules!r}. Pass one of {', '.join(map(repr, get_args(Rules)))}.")
     return rules
 
 
@@ -529,7 +527,7 @@ def _octets(data: object) -> bytes:
         return data
     if isinstance(data, bytearray | memoryview):
         return bytes(data)
-    raise ArgumentTypeError(f"A serialized message is bytes, not {type(data).__name__}. Give the bytes of one record.")
+    raise ArgumentTypeError(f"A serialized message must be bytes, not {type(data).__name__}. Pass the bytes of one record.")
 
 
 def _name(key: bytes) -> str:

@@ -1,4 +1,4 @@
-"""The features of many messages as columns, `WireColumn` and `SequenceColumn`, and the values of messages that were walked."""
+"""Blocks of records, varints, and features of many messages as columns: `WireColumn` and `SequenceColumn`."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ import pyarrow as pa
 
 from datasets_core.errors import ArgumentTypeError, ConfigurationError
 
-# `RecordBlock`: some consecutive records of a file as one piece of memory, with where each begins and ends.
+# `RecordBlock`: consecutive records of a file in one piece of memory, with the bounds of each.
 
 
 Ints: TypeAlias = npt.NDArray[np.int64]
@@ -22,11 +22,11 @@ Ints: TypeAlias = npt.NDArray[np.int64]
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class RecordBlock:
-    """Consecutive records of one file, without copies of their bytes.
+    """Consecutive records of one file; their bytes are not copied.
 
     Attributes:
         data: bytes that contain the records.
-        starts, stops: the bounds of the payload of each in `data`; int64, ascending.
+        starts, stops: the bounds of each payload in `data`; int64, ascending.
         first: the number of the first record in its file, from 0.
         name: the name of the file, for error messages.
         offset: the position of `data` in the decompressed file.
@@ -45,12 +45,12 @@ class RecordBlock:
 
     @classmethod
     def of(cls, records: Sequence[bytes], *, first: int = 0, name: str = "records") -> RecordBlock:
-        """Return the block of some records that are in memory.
+        """Return a block of records in memory.
 
         Args:
             records: their payloads.
-            first: the number of the first.
-            name: what messages name them.
+            first: the number of the first record.
+            name: the name for error messages.
         """
         stops = np.cumsum(np.fromiter(map(len, records), np.int64, len(records)), dtype=np.int64)
         starts = np.concatenate([np.zeros(1, np.int64), stops[:-1]]) if len(records) else stops
@@ -70,34 +70,34 @@ class RecordBlock:
         """Return some of the records, which share the memory.
 
         Raises:
-            ConfigurationError: a step other than 1.
-            ArgumentTypeError: no slice.
+            ConfigurationError: the step is not 1.
+            ArgumentTypeError: `rows` is not a slice.
         """
         if not isinstance(rows, slice):
-            raise ArgumentTypeError(f"records[{rows!r}] is not a slice. Take records[start:stop], or list(records).")
+            raise ArgumentTypeError(f"records[{rows!r}] is not a slice. Use records[start:stop], or list(records).")
         start, stop, step = rows.indices(len(self))
         if step != 1:
-            raise ConfigurationError(f"records[{rows}] takes steps of {step}. Leave the step out.")
+            raise ConfigurationError(f"records[{rows}] has step {step}, but only step 1 is supported. Omit the step.")
         part = slice(start, max(start, stop))
         return RecordBlock(self.data, self.starts[part], self.stops[part], self.first + start, self.name, self.offset)
 
     @property
     def num_bytes(self) -> int:
-        """The bytes of the payloads."""
+        """The size of all payloads in bytes."""
         return int((self.stops - self.starts).sum())
 
 
-# Varints, as protobuf writes whole numbers: one, or those of an array at once.
+# Varints, the encoding of integers in protobuf: of one number, or of an array at once.
 
 
-_WORD_BITS = 56  # of a number whose varint fits into eight bytes
-_CHUNK = 1 << 16  # numbers at once: their words stay in the cache of the processor
+_WORD_BITS = 56  # bits of a number whose varint fits into eight bytes
+_CHUNK = 1 << 16  # numbers encoded at once: their words fit into the processor cache
 _SHORT = [bytes([number]) for number in range(0x80)]
-_SPREAD = ((28, 4), (14, 2), (7, 1))  # pairs of groups of so many bits are moved apart by so many
+_SPREAD = ((28, 4), (14, 2), (7, 1))  # (size of groups in bits, distance by which pairs of them are moved apart)
 
 
 def varint(number: int) -> bytes:
-    """Return a number from 0 on, as a varint.
+    """Return a non-negative number as a varint.
 
     >>> varint(300)
     b'\\xac\\x02'
@@ -113,7 +113,7 @@ def varint(number: int) -> bytes:
 
 
 def varints(values: Ints) -> tuple[npt.NDArray[np.uint8], Ints]:
-    """Return the varints of some int64, one after the other, and how many bytes each takes; negative numbers take ten.
+    """Return the concatenated varints of int64 values, and the size of each in bytes; negative numbers need ten.
 
     >>> data, widths = varints(np.array([1, 300, -1]))
     >>> data.tobytes().hex(), widths.tolist()
@@ -141,14 +141,14 @@ def _varints(bits: npt.NDArray[np.uint64]) -> tuple[npt.NDArray[np.uint8], Ints]
         table = np.concatenate([table, ninth[:, None], (high >> np.uint8(7))[:, None]], axis=1)
     if len(varint(least)) == len(varint(most)):
         return np.ascontiguousarray(table[:, : len(varint(most))]).reshape(-1), widths
-    is_used = np.arange(table.shape[1]) < np.arange(11)[:, None]  # by the width
-    if table.shape[1] == size.itemsize:  # a word for each of its rows: looked up six times as fast
+    is_used = np.arange(table.shape[1]) < np.arange(11)[:, None]  # by width
+    if table.shape[1] == size.itemsize:  # one word per row, which makes the lookup six times faster
         is_used = is_used.view(size)[:, 0]
     return np.compress(is_used[widths].view(np.bool_).reshape(-1), table.reshape(-1)), widths
 
 
 def _words(bits: npt.NDArray[np.uint64], widths: Ints, size: np.dtype[Any]) -> npt.NDArray[Any]:
-    """The last 56 bits of each number (28, of small ones) in groups of seven, a byte each, with the marks that more follow."""
+    """Return the low 56 bits (28 for small numbers) in groups of seven, one byte each, with continuation bits."""
     most = 7 * size.itemsize
     marks = [sum(0x80 << 8 * place for place in range(min(width - 1, size.itemsize))) for width in range(11)]
     words = (bits & np.uint64((1 << most) - 1)).astype(size)
@@ -159,13 +159,13 @@ def _words(bits: npt.NDArray[np.uint64], widths: Ints, size: np.dtype[Any]) -> n
     return found
 
 
-# What walking a message fills: `RawFeature`, the kinds of features, and how a number is read from the wire.
+# `RawFeature`, the result of parsing one message; the types of features; decoding of single varints.
 
 
 Kind: TypeAlias = Literal["bytes", "float", "int64"]
 Values: TypeAlias = list[bytes] | list[float] | list[int]
 
-# A tag is the number of a field, and the wire type of its value.
+# A tag contains the number of a field and the wire type of its value.
 FIRST, SECOND, FIRST_VARINT, FIRST_FIXED = 0x0A, 0x12, 0x08, 0x0D
 KINDS: dict[int, Kind] = {0x0A: "bytes", 0x12: "float", 0x1A: "int64"}
 
@@ -175,12 +175,12 @@ class Malformed(ValueError):
 
 
 RawFeature: TypeAlias = tuple[Kind | None, Any]
-"""A feature as it was read: a list of bytes or of whole numbers; floats are still the bytes that they were."""
+"""A parsed feature: its type, and a list of bytes or integers; floats remain undecoded bytes."""
 NOTHING: RawFeature = (None, [])
 
 
 def told_values(feature: RawFeature) -> tuple[Kind | None, Values]:
-    """Return the kind of a feature, and its values as Python has them.
+    """Return the type of a feature, and its values as Python objects.
 
     >>> told_values(("float", bytes(4)))
     ('float', [0.0])
@@ -194,7 +194,7 @@ RawLists: TypeAlias = dict[bytes, list[RawFeature]]
 
 
 def as_floats(raw: bytes | bytearray) -> list[float]:
-    """Return the little-endian float32 values that some bytes are."""
+    """Decode bytes as little-endian float32 values."""
     values = array("f", bytes(raw))
     if byteorder == "big":
         values.byteswap()
@@ -202,10 +202,10 @@ def as_floats(raw: bytes | bytearray) -> list[float]:
 
 
 def read_varint(data: bytes, at: int, end: int, longest: int = 10) -> tuple[int, int]:
-    """Return the number at a place of a message, and where it ends.
+    """Return the varint at a position of a message, and the position after it.
 
     Raises:
-        Malformed: it is cut, or of too many bytes.
+        Malformed: the varint is truncated or too long.
 
     >>> read_varint(b"\\xac\\x02", 0, 2)
     (300, 2)
@@ -213,17 +213,17 @@ def read_varint(data: bytes, at: int, end: int, longest: int = 10) -> tuple[int,
     value = 0
     for number in range(longest):
         if at >= end:
-            raise Malformed(f"it is cut in a number at byte {at:,}")
+            raise Malformed(f"it ends within a number at byte {at:,}")
         byte = data[at]
         at += 1
         value |= (byte & 0x7F) << (7 * number)
         if byte < 0x80:
             return value, at
-    raise Malformed(f"there is a number of more than {longest} bytes before byte {at:,}")
+    raise Malformed(f"the number before byte {at:,} has more than {longest} bytes")
 
 
 def signed(value: int) -> int:
-    """Return the int64 that the last 64 bits of a number are."""
+    """Return the low 64 bits of a number as a signed int64."""
     return ((value + (1 << 63)) & ((1 << 64) - 1)) - (1 << 63)
 
 
@@ -232,12 +232,12 @@ Bools: TypeAlias = npt.NDArray[np.bool_]
 
 @dataclass(frozen=True, slots=True)
 class WireColumn:
-    """One feature, of one kind, in n records.
+    """One feature, of one type, in n records.
 
     Attributes:
-        values: all values of all records, one after the other: binary, large_binary, float32 or int64.
+        values: the concatenated values of all records: binary, large_binary, float32 or int64.
         offsets: the boundaries of the values of the records; int64, n + 1 of them.
-        present: the records that name the feature with a list of this kind, be it an empty one.
+        present: mask of the records with a list of this type, which may be empty.
 
     >>> column = WireColumn(pa.array([1, 2, 3]), np.array([0, 2, 2, 3]), np.array([True, False, True]))
     >>> column.lists.to_pylist()
@@ -250,7 +250,7 @@ class WireColumn:
 
     @property
     def lists(self) -> pa.LargeListArray:
-        """The column as an Arrow array: a list for each record, null where the feature is not there."""
+        """The column as an Arrow array: a list for each record, null if the feature is missing."""
         return _lists(self.offsets, self.values, self.present)
 
 
@@ -259,11 +259,11 @@ class SequenceColumn:
     """One feature list, of one type, in n records.
 
     Attributes:
-        values: all values of all steps of all records, in order.
+        values: the concatenated values of all steps of all records.
         value_offsets: the boundaries of the values of the steps; steps + 1 of them.
         step_offsets: the boundaries of the steps of the records; n + 1 of them.
-        present: the records that have the feature list.
-        without_kind: the steps that have no list of this type: an empty feature, or (in a record with several types)
+        present: mask of the records that have the feature list.
+        without_kind: mask of the steps without a list of this type: an empty feature, or (in a record with several types)
             one of another type. They have no values here.
 
     >>> at = [np.array(places, np.int64) for places in ([0, 2, 3], [0, 2])]
@@ -280,7 +280,7 @@ class SequenceColumn:
 
     @property
     def lists(self) -> pa.LargeListArray:
-        """The column as an Arrow array: lists of lists, null where the feature list is not there."""
+        """The column as an Arrow array: lists of lists, null if the feature list is missing."""
         return _lists(self.step_offsets, _lists(self.value_offsets, self.values, None), self.present)
 
 
@@ -294,7 +294,7 @@ def _lists(offsets: Ints, values: pa.Array, present: Bools | None) -> pa.LargeLi
 
 
 def every(chosen: Bools) -> bool:
-    """Return True if all are chosen; faster than `chosen.all()` for arrays of any size."""
+    """Return True if all elements are True; faster than `chosen.all()` for all sizes."""
     return int(np.count_nonzero(chosen)) == len(chosen)
 
 
@@ -307,13 +307,13 @@ def offsets_of(counts: npt.ArrayLike) -> Ints:
 
 
 def arrow_numbers(values: npt.NDArray[np.int64] | npt.NDArray[np.float32]) -> pa.Array:
-    """Return numbers as an Arrow array of the same memory; `pa.array` would import pandas first, if it is installed."""
+    """Return numbers as an Arrow array that shares their memory; unlike `pa.array`, without importing pandas."""
     kind = pa.float32() if values.dtype == np.float32 else pa.int64()
     return pa.Array.from_buffers(kind, len(values), [None, pa.py_buffer(np.ascontiguousarray(values))])
 
 
 def arrow_strings(values: Sequence[bytes | memoryview]) -> pa.Array:
-    """Values of bytes as an Arrow array."""
+    """Return bytes values as an Arrow array."""
     offsets = offsets_of(np.fromiter(map(len, values), np.int64, len(values)))
     is_large = offsets[-1] >= 1 << 31
     offsets = offsets if is_large else offsets.astype(np.int32)
@@ -322,7 +322,7 @@ def arrow_strings(values: Sequence[bytes | memoryview]) -> pa.Array:
 
 
 def walked_values(kind: Kind | None, features: Sequence[RawFeature | None]) -> tuple[pa.Array, Ints]:
-    """Return the values of features of one kind, and how many each has: none where it is of another kind, or None."""
+    """Return the values of features of one type, and the number of each: 0 for features of another type, and for None."""
     if kind is None:
         return pa.nulls(0), np.zeros(len(features), np.int64)
     own = [feature[1] if feature is not None and feature[0] == kind else b"" for feature in features]
@@ -334,13 +334,13 @@ def walked_values(kind: Kind | None, features: Sequence[RawFeature | None]) -> t
 
 
 def spliced(values: pa.Array, counts: Ints, others: pa.Array, of_others: Ints) -> pa.Array:
-    """Values and others in one order: so many of the values, so many of the others, and so on.
+    """Return an interleaving of two arrays: `counts[0]` values, `of_others[0]` others, and so on.
 
     Args:
-        values: the values, one after the other.
-        counts: how many of them come each time.
-        others: what comes between.
-        of_others: how many of the others come each time, behind the values.
+        values: the values.
+        counts: number of values in each turn.
+        others: the other values.
+        of_others: number of others in each turn, after the values.
     """
     if not len(others):
         return values
@@ -355,7 +355,7 @@ def spliced(values: pa.Array, counts: Ints, others: pa.Array, of_others: Ints) -
 
 
 def scattered(counts: Ints, which: Ints, size: int) -> Ints:
-    """Return the counts that some of several things have, and 0 for the others."""
+    """Return an array of `size` counts: `counts` at the positions `which`, and 0 elsewhere."""
     if len(which) == size:
         return counts
     of_all = np.zeros(size, np.int64)

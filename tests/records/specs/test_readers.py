@@ -80,7 +80,7 @@ def test_uniform_rows_are_dimensions_or_rows():
     inner = parse_example(data, {"r": RaggedFeature("int64", "v", [RaggedFeature.RowLengths("n"), uniform(2)])})["r"]
     assert inner.to_list() == [[[[0, 1]], [[2, 3], [4, 5]]], [[[7, 8]]]]
     assert inner.values.shape == (4, 2)
-    with pytest.raises(ExampleError, match=r"6 values, which make no rows of 4"):
+    with pytest.raises(ExampleError, match=r"6 values, which cannot be divided into rows of 4"):
         parse_single_example(data[0], {"r": RaggedFeature("int64", "v", [uniform(4)])})
 
 
@@ -193,7 +193,7 @@ def test_rows_in_steps_are_told_by_another_list():
 def test_lists_of_one_feature_have_the_same_number_of_steps():
     spec = RaggedFeature("int64", "v", [RaggedFeature.RowLengths("n")])
     data = encode_sequence_example({}, {"v": [[1, 2, 3], [4]], "n": [[1, 2]]})
-    with pytest.raises(ExampleError, match="'n' has another number of steps than 'v'"):
+    with pytest.raises(ExampleError, match="'n' does not have as many steps as 'v'"):
         SequenceParser(None, {"r": spec}).parse(data)
 
 

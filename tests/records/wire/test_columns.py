@@ -87,7 +87,7 @@ def test_a_list_of_several_kinds_stands_under_each_with_all_its_steps() -> None:
 def test_the_first_bad_record_is_named_by_its_number_in_the_file() -> None:
     good = forms.sequence_example([], [(b"a", forms.steps([forms.ints(1)]))])
     block = RecordBlock.of([good] * 12 + [good[:-1], b"\xff"], first=50, name="a.tfrecord")
-    with pytest.raises(ExampleError, match=r"a\.tfrecord: record 62: no tf\.train\.SequenceExample"):
+    with pytest.raises(ExampleError, match=r"a\.tfrecord: record 62: the record is not a tf\.train\.SequenceExample"):
         decode_sequence_examples(block)
 
 
@@ -221,7 +221,7 @@ def test_large_values_of_many_lengths_are_read() -> None:
 def test_the_first_bad_record_is_named_by_its_number_in_the_file_wire_columns() -> None:
     good, bad = forms.example([(b"a", forms.ints(1))]), forms.example([(b"a", b"\xff")])
     block = RecordBlock.of([good] * 12 + [bad] + [good] * 5 + [b"\xff"], first=1000, name="a.tfrecord")
-    with pytest.raises(ExampleError, match=r"a\.tfrecord: record 1,012: no tf\.train\.Example") as caught:
+    with pytest.raises(ExampleError, match=r"a\.tfrecord: record 1,012: the record is not a tf\.train\.Example") as caught:
         decode_examples(block)
     assert caught.value.record == 1012
 

@@ -151,7 +151,7 @@ def test_features_that_are_not_wanted_are_not_looked_into() -> None:
 def test_an_error_names_file_record_and_place() -> None:
     data = forms.example([(b"a", forms.ints(1))])[:-1]
     with pytest.raises(
-        ExampleError, match=r"a\.tfrecord: record 7: no tf\.train\.Example: in its own bytes, protobuf"
+        ExampleError, match=r"a\.tfrecord: record 7: the record is not a tf\.train\.Example: protobuf"
     ) as caught:
         walk_example(data, name="a.tfrecord", record=7)
     error = pickle.loads(pickle.dumps(caught.value))
@@ -162,5 +162,5 @@ def test_messages_that_are_no_bytes_and_rules_that_there_are_not_are_refused() -
     assert decode_example(memoryview(forms.example([(b"a", forms.ints(1))]))) == {"a": Feature("int64", [1])}  # type: ignore[arg-type]
     with pytest.raises(ArgumentTypeError, match="bytes, not str"):
         decode_example("abc")  # type: ignore[arg-type]
-    with pytest.raises(ConfigurationError, match="Choose one of 'protobuf', 'tensorflow'"):
+    with pytest.raises(ConfigurationError, match="Pass one of 'protobuf', 'tensorflow'"):
         decode_example(b"", rules="tf")  # type: ignore[arg-type]
