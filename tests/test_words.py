@@ -10,7 +10,7 @@ ROOT = Path(__file__).parent.parent
 
 # Packages that are not rewritten yet.
 PENDING = [
-    "fetch", "building", "scripting", "slim", "io", "as_datasets",
+    "fetch", "building", "scripting",
 ]  # fmt: skip
 
 # Phrases of a private English, with what to write instead.

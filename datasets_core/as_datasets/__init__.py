@@ -1,13 +1,13 @@
-"""`import datasets` gives this library, from a call on and until another takes it back.
+"""The alias: after `install`, `import datasets` returns this library, until `uninstall`.
 
     from datasets_core import as_datasets
 
     as_datasets.install()              # or: with as_datasets.install(): ...
     import datasets                    # this library, under the names of Hugging Face `datasets` 5.2.0
 
-`python -m datasets_core.as_datasets script.py ...` and `... -m module ...` run a program that way, with the processes that it
-starts; so does `DATASETS_CORE_AS_DATASETS=1 python script.py` where the library is installed from a wheel (elsewhere the
-variable has the import of `datasets_core` install the alias). It is never installed by itself.
+`python -m datasets_core.as_datasets script.py ...` and `... -m module ...` run a program and its child processes with the
+alias.  If the library was installed from a wheel, `DATASETS_CORE_AS_DATASETS=1 python script.py` does so, too; otherwise the
+variable makes the import of `datasets_core` install the alias.  The alias is never installed without being requested.
 """
 
 from __future__ import annotations
@@ -26,13 +26,13 @@ from datasets_core.errors import ConfigurationError
 __all__ = ["VARIABLE", "Alias", "install", "is_installed", "uninstall"]
 
 VARIABLE = "DATASETS_CORE_AS_DATASETS"
-"""The environment variable that child processes find: with `1` they find the alias."""
+"""The environment variable for child processes: `1` makes them use the alias."""
 
 _PATH = os.path.join(os.path.dirname(os.path.abspath(__file__)), "path")  # holds `datasets`, for child processes
 
 
 class Alias:
-    """The installed alias: a context manager that takes it back at the end of the block."""
+    """The installed alias: a context manager that uninstalls it at the end of the block."""
 
     def __enter__(self) -> Alias:
         return self
@@ -42,15 +42,15 @@ class Alias:
 
 
 def install() -> Alias:
-    """Have `import datasets` give this library, in this process and in those that it starts from now on.
+    """Make `import datasets` return this library in this process, and in processes started from now on.
 
-    Child processes find the alias by `PYTHONPATH` and `DATASETS_CORE_AS_DATASETS`, whichever way they are started.
+    Child processes find the alias by `PYTHONPATH` and `DATASETS_CORE_AS_DATASETS`, no matter how they are started.
 
     Returns:
-        A context manager that takes the alias back when its block ends.
+        A context manager that uninstalls the alias when its block ends.
 
     Raises:
-        ConfigurationError: another `datasets` is imported already.
+        ConfigurationError: another `datasets` was already imported.
 
     >>> with install():
     ...     import datasets
@@ -61,8 +61,8 @@ def install() -> Alias:
     if imported is not None and not _is_ours(imported):
         place = getattr(imported, "__file__", None)
         raise ConfigurationError(
-            f"Another 'datasets' is imported already, from {place}. Call datasets_core.as_datasets.install() before the first "
-            "import of datasets, or run the program by: python -m datasets_core.as_datasets script.py"
+            f"Another 'datasets' was already imported from {place}. Call datasets_core.as_datasets.install() before the first "
+            "import of datasets, or run the program with: python -m datasets_core.as_datasets script.py"
         )
     if not is_installed():
         sys.meta_path.insert(0, _FINDER)
@@ -70,13 +70,13 @@ def install() -> Alias:
         os.environ[VARIABLE] = "1"
         os.environ["PYTHONPATH"] = os.pathsep.join([_PATH, *_python_path()])
         importlib.invalidate_caches()
-        if "fsspec" in sys.modules:  # else it finds the kinds of file systems of the alias as it is imported
+        if "fsspec" in sys.modules:  # otherwise it finds the file systems of the alias when it is imported
             sys.modules["fsspec"].process_entries()
     return Alias()
 
 
 def uninstall() -> None:
-    """Take the alias back: a later `import datasets` finds what is installed. Objects that were made are as before."""
+    """Uninstall the alias: a later `import datasets` finds the installed package. Existing objects remain valid."""
     if not is_installed():
         return
     sys.meta_path.remove(_FINDER)
@@ -93,13 +93,13 @@ def uninstall() -> None:
 
 
 def take_over(name: str) -> None:
-    """Put the alias in the place of the module that a child process imported from its path."""
+    """Replace the module that a child process imported from its path by the alias."""
     del sys.modules[name]
     importlib.import_module(name)
 
 
 def is_installed() -> bool:
-    """True from `install` to `uninstall`."""
+    """Return True if the alias is installed."""
     return _FINDER in sys.meta_path
 
 
@@ -108,12 +108,12 @@ def _python_path() -> list[str]:
 
 
 def _is_ours(module: ModuleType) -> bool:
-    """True for the alias, and for a file `datasets/__init__.py` of this project while it installs the alias."""
+    """Return True for the alias, and for a `datasets/__init__.py` of this project while it installs the alias."""
     return isinstance(module, AliasModule) or "__datasets_core__" in vars(module)
 
 
 class AliasModule(ModuleType):
-    """A module of `datasets`, whose names open on use from where they live here."""
+    """A module of `datasets`, whose names are imported from this library on first use."""
 
     def __getattr__(self, name: str) -> Any:
         if name == "__all__":
@@ -139,7 +139,9 @@ class AliasModule(ModuleType):
         raise AttributeError(message, name=name, obj=self)
 
     def __setattr__(self, name: str, value: Any) -> None:
-        if not (isinstance(value, AliasModule) and name in MODULES[self.__name__]):  # as `utils.tqdm`, a class and a module
+        if not (
+            isinstance(value, AliasModule) and name in MODULES[self.__name__]
+        ):  # such as `utils.tqdm`, a class and a module
             super().__setattr__(name, value)
 
     def __dir__(self) -> list[str]:
@@ -155,7 +157,7 @@ class AliasModule(ModuleType):
 
 
 class _Config(AliasModule):
-    """`datasets.config`: a setting that is assigned is set here, or refused."""
+    """`datasets.config`: assigned settings are applied to this library, or rejected."""
 
     def __setattr__(self, name: str, value: Any) -> None:
         if name.startswith("__"):

@@ -1,4 +1,4 @@
-"""Runs a program that finds this library as `datasets`.
+"""Runs a program for which `import datasets` returns this library.
 
 python -m datasets_core.as_datasets script.py [arguments]
 python -m datasets_core.as_datasets -m module [arguments]
@@ -15,14 +15,17 @@ from datasets_core import as_datasets
 _USAGE = """usage: python -m datasets_core.as_datasets script.py [arguments]
        python -m datasets_core.as_datasets -m module [arguments]
 
-Runs a program that finds datasets_core when it imports datasets."""
+Runs a program for which `import datasets` returns datasets_core."""
 
 
 def main(arguments: list[str]) -> None:
-    """Run the script or the module that `arguments` name; its own arguments follow.
+    """Run a script or a module.
+
+    Args:
+        arguments: the script, or `-m` and the module, followed by its arguments.
 
     Raises:
-        SystemExit: neither is named, or the program ends by it.
+        SystemExit: no program was given, or the program exits.
     """
     if not arguments or arguments in (["-m"], ["-h"], ["--help"]):
         print(_USAGE, file=sys.stderr)

@@ -1,4 +1,4 @@
-"""What other libraries use from inside `datasets`: rows' types, fingerprints, cards, small helpers."""
+"""Internals of `datasets` that other libraries use: row types, fingerprints, cards, small helpers."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ from datasets_core.stream.iterable import IterableDataset
 
 T = TypeVar("T")
 
-# Rows as functions get them: dicts, whose values are those of a row or lists of a batch.
+# Types of rows and batches passed to functions.
 
 
 class _DictKind(type):
@@ -67,19 +67,19 @@ def _is_column(value: object) -> bool:
 
 
 class RowOrBatch(metaclass=_DictKind):
-    """A row or a batch as a function gets it, for `isinstance` and annotations: a dict."""
+    """A row or a batch passed to a function, for `isinstance` and annotations: a dict."""
 
     is_batch: ClassVar[bool | None] = None
 
 
 class OneRow(metaclass=_DictKind):
-    """A row as a function gets it, for `isinstance` and annotations: a dict of values."""
+    """A row passed to a function, for `isinstance` and annotations: a dict of values."""
 
     is_batch: ClassVar[bool | None] = False
 
 
 class RowBatch(metaclass=_DictKind):
-    """A batch as a function gets it, for `isinstance` and annotations: a dict of lists."""
+    """A batch passed to a function, for `isinstance` and annotations: a dict of lists."""
 
     is_batch: ClassVar[bool | None] = True
 
@@ -87,11 +87,11 @@ class RowBatch(metaclass=_DictKind):
 # Fingerprints.
 
 fingerprint_warnings: dict[str, bool] = {}
-"""Which warnings about fingerprints were shown; the library keeps none here."""
+"""The fingerprint warnings already shown; always empty in this library."""
 
 
 def generate_random_fingerprint(nbits: int = 64) -> str:
-    """Return a random fingerprint of so many bits, as hexadecimal digits."""
+    """Return a random fingerprint of `nbits` bits as hexadecimal digits."""
     return f"{secrets.randbits(nbits):0{nbits // 4}x}"
 
 
@@ -101,7 +101,7 @@ def generate_fingerprint(dataset: Any) -> str:
 
 
 def update_fingerprint(fingerprint: str, transform: Any, transform_args: Any) -> str:
-    """Return the fingerprint of the result of a transform with these arguments.
+    """Return the fingerprint of the result of a transform with the given arguments.
 
     >>> update_fingerprint("0", len, {"a": 1}) == update_fingerprint("0", len, {"a": 1})
     True
@@ -113,16 +113,16 @@ def validate_fingerprint(fingerprint: str, max_length: int = 64) -> None:
     """Check that a fingerprint can be part of a file name.
 
     Raises:
-        ValueError: it is empty or too long, or has a character that file names may not have.
+        ValueError: the fingerprint is empty or too long, or has a character that is invalid in file names.
     """
     if not isinstance(fingerprint, str) or not fingerprint:
-        raise ValueError(f"Invalid fingerprint {fingerprint!r}. Give a text that is not empty.")
+        raise ValueError(f"Invalid fingerprint {fingerprint!r}. Pass a nonempty string.")
     found = next((character for character in fingerprint if character in '<>:/\\|?*"'), None)
     if found is not None:
-        raise ValueError(f"Invalid fingerprint {fingerprint!r}: file names cannot have {found!r}.")
+        raise ValueError(f"Invalid fingerprint {fingerprint!r}: file names cannot contain {found!r}.")
     if len(fingerprint) > max_length:
         raise ValueError(
-            f"Invalid fingerprint {fingerprint!r}: it has {len(fingerprint)} characters, and {max_length} are allowed."
+            f"Invalid fingerprint {fingerprint!r}: it has {len(fingerprint)} characters, but at most {max_length} are allowed."
         )
 
 
@@ -148,7 +148,7 @@ LOG_LEVELS = {"debug": 10, "info": 20, "warning": 30, "error": 40, "critical": 5
 
 
 def experimental(fn: Callable[..., T]) -> Callable[..., T]:
-    """Return the function with a warning at each call."""
+    """Return a function that warns at each call of `fn`."""
 
     @functools.wraps(fn)
     def warned(*args: Any, **kwargs: Any) -> T:
@@ -165,7 +165,7 @@ _ROW = "value"
 
 
 class _FeatureTypes(Mapping[str, Any]):
-    """The kinds of columns by name."""
+    """The feature types by name."""
 
     def __getitem__(self, name: str) -> Any:
         if name in KINDS or name in REGISTERED:
@@ -183,34 +183,32 @@ FEATURE_TYPES = _FeatureTypes()
 
 
 def register_feature_type(feature_cls: type, feature_type: str) -> None:
-    """Make a kind of columns known by the name `feature_type`.
+    """Register a feature type under the name `feature_type`.
 
     Args:
-        feature_cls: the class: one below `Feature` of this library, or a dataclass with `pa_type`, or one that is called
-            without arguments for its Arrow type, as feature types of `datasets` are.
+        feature_cls: a subclass of `Feature` of this library, a dataclass with `pa_type`, or a class whose instances return
+            their Arrow type when called without arguments, like the feature types of `datasets`.
         feature_type: the name.
 
     Raises:
-        ConfigurationError: another kind has that name.
+        ConfigurationError: another feature type has that name.
     """
     if issubclass(feature_cls, Feature):
         kind: Any = feature_cls
         if vars(kind).get("_type") != feature_type:
-            raise ConfigurationError(
-                f"{kind.__name__} calls itself {vars(kind).get('_type')!r}. Give _type = {feature_type!r}."
-            )
+            raise ConfigurationError(f"{kind.__name__} has _type = {vars(kind).get('_type')!r}. Set _type = {feature_type!r}.")
         register_feature(kind)
         return
     if not dataclasses.is_dataclass(feature_cls) or not {"pa_type", "__call__"} & {*dir(feature_cls)}:
         raise ConfigurationError(
-            f"{feature_cls.__name__} is not a feature type: make it a dataclass with pa_type, or one that returns it when "
-            "it is called, or derive it from datasets_core.features.base.Feature."
+            f"{feature_cls.__name__} is not a feature type. Make it a dataclass with pa_type, or one whose instances "
+            "return it when called, or derive it from datasets_core.features.base.Feature."
         )
     adopted(feature_cls, feature_type)
 
 
 def generate_from_dict(obj: Any) -> Any:
-    """Return the feature, or the nest of features, of a stored form."""
+    """Return the feature, or the nested features, of a serialized form."""
     return feature_from_json(obj)
 
 
@@ -220,27 +218,27 @@ def generate_from_arrow_type(pa_type: pa.DataType) -> FeatureType:
 
 
 def get_nested_type(schema: FeatureType) -> pa.DataType:
-    """Return the Arrow type that stores a feature, or a nest of features."""
+    """Return the Arrow type that stores a feature, or nested features."""
     return feature_to_arrow(Features({_ROW: schema})[_ROW])
 
 
 def encode_nested_example(schema: FeatureType, obj: Any, level: int = 0) -> Any:
-    """Return a value as it is stored."""
+    """Return the stored form of a value."""
     return Features({_ROW: schema}).encode_example({_ROW: obj})[_ROW]
 
 
 def decode_nested_example(schema: FeatureType, obj: Any, token_per_repo_id: Any = None) -> Any:
-    """Return a stored value as rows have it."""
+    """Return the value in rows of a stored value."""
     return Features({_ROW: schema}).decode_example({_ROW: obj})[_ROW]
 
 
 def encode_image(image: Any) -> Any:
-    """Return the stored form of an image of Pillow, or of an array of its pixels."""
+    """Return the stored form of a Pillow image, or of an array of pixels."""
     return Image().encode_example(image)
 
 
 def check_non_null_non_empty_recursive(obj: Any, schema: Any = None) -> bool:
-    """Return True if a value is neither None nor an empty list, nor a list that begins with such values."""
+    """Return True if a value is not None, not an empty list, and not a list that begins with such a value."""
     if obj is None:
         return False
     if isinstance(obj, (list, tuple)):
@@ -275,7 +273,7 @@ class MetadataConfigs(dict[str, dict[str, Any]]):
             return cls()
         if not isinstance(found, list) or not all(isinstance(each, dict) and "config_name" in each for each in found):
             raise ConfigurationError(
-                f"The field {cls.FIELD_NAME!r} of the card is {found!r}. Give a list of configs, each with a config_name."
+                f"The field {cls.FIELD_NAME!r} of the card is {found!r}. Use a list of configs, each with a config_name."
             )
         configs = {each["config_name"]: {name: each[name] for name in each if name != "config_name"} for each in found}
         for config in configs.values():
@@ -284,7 +282,7 @@ class MetadataConfigs(dict[str, dict[str, Any]]):
         return cls(configs)
 
     def to_dataset_card_data(self, dataset_card_data: Any) -> None:
-        """Write the configs into a card; those of the same name are replaced."""
+        """Write the configs into a card; configs of the same names are replaced."""
         if self:
             merged = {**type(self).from_dataset_card_data(dataset_card_data), **self}
             configs = [{"config_name": name, **config} for name, config in merged.items()]
@@ -294,14 +292,14 @@ class MetadataConfigs(dict[str, dict[str, Any]]):
             dataset_card_data[self.FIELD_NAME] = configs
 
     def get_default_config_name(self) -> str | None:
-        """Return the config that is loaded where none is named; None if there are several, and none is the default.
+        """Return the config that is loaded by default; None if there are several without a default.
 
         Raises:
-            ConfigurationError: several say that they are the default.
+            ConfigurationError: several configs are marked as the default.
         """
         named = [name for name, config in self.items() if config.get("default")]
         if len(named) > 1:
-            raise ConfigurationError(f"The configs {named} all say default: true. Leave it with one of them.")
+            raise ConfigurationError(f"The configs {named} are all marked default: true. Keep it for one of them.")
         if named:
             return named[0]
         return next(iter(self)) if len(self) == 1 else "default" if "default" in self else None
@@ -312,7 +310,7 @@ class DatasetInfosDict(dict[str, DatasetInfo]):
 
     @classmethod
     def from_dataset_card_data(cls, dataset_card_data: Any) -> Self:
-        """Return what the field `dataset_info` of a card says."""
+        """Return the metadata in the field `dataset_info` of a card."""
         found = dataset_card_data.get("dataset_info") or []
         listed = found if isinstance(found, list) else [found]
         infos = [DatasetInfo.from_yaml_dict(each) for each in listed]
@@ -323,7 +321,7 @@ class DatasetInfosDict(dict[str, DatasetInfo]):
 
 
 def extension_table() -> dict[str, tuple[str, dict[str, Any]]]:
-    """Return the format of each file extension, with the options that it has for it."""
+    """Return the format of each file extension, with its options."""
     found = {extension: format_of(f"file{extension}") for extension in FORMATS}
     return {extension: (each[0], dict(each[1])) for extension, each in found.items() if each is not None}
 
@@ -337,7 +335,7 @@ def module_extensions() -> dict[str, list[str]]:
 
 
 def packaged_modules() -> dict[str, tuple[str, str]]:
-    """Return the module of each format, and a hash of its name and of the library's version."""
+    """Return the module of each format, with a hash of its name and the version of the library."""
     from datasets_core._version import __version__
 
     homes = {name: str(home).partition(":")[0] for name, home in BUILT_IN.items()}
@@ -353,7 +351,7 @@ def hash_python_lines(lines: list[str]) -> str:
 # Archives.
 
 COMPRESSIONS = {"Bz2Files": "bz2", "GzipFiles": "gzip", "Lz4Files": "lz4", "XzFiles": "xz", "ZstdFiles": "zstd"}
-"""The classes of file systems of one compressed file, which fsspec finds here by the metadata of the alias."""
+"""The file system classes for single compressed files, which fsspec finds by the metadata of the alias."""
 
 
 @functools.cache
@@ -368,7 +366,7 @@ def __getattr__(name: str) -> Any:
 
 
 def compression_filesystems() -> list[Any]:
-    """Return the classes of file systems of one compressed file."""
+    """Return the file system classes for single compressed files."""
     return [_compressed_files(protocol) for protocol in COMPRESSIONS.values()]
 
 
@@ -384,23 +382,23 @@ class ExtractManager:
         self._config = DownloadConfig(cache_dir=cache_dir) if cache_dir else DownloadConfig()
 
     def extract(self, input_path: str, force_extract: bool = False) -> str:
-        """Return the folder or file of what is in an archive; `input_path` itself if it is not packed."""
+        """Return the folder or file with the content of an archive; `input_path` itself for other files."""
         config = dataclasses.replace(self._config, force_extract=force_extract)
         return str(DownloadManager(download_config=config).extract(input_path))
 
 
 class Extractor:
-    """Which files are archives, and how they are unpacked."""
+    """Detects and unpacks archives."""
 
     @classmethod
     def is_extractable(cls, path: str | os.PathLike[str], return_extractor: bool = False) -> Any:
-        """Return True if a file is an archive of a known kind."""
+        """Return True if a file is an archive in a supported format."""
         found = archive_kind(path)
         return (found is not None, cls if found is not None else None) if return_extractor else found is not None
 
     @classmethod
     def infer_extractor_format(cls, path: str | os.PathLike[str]) -> str | None:
-        """Return the kind of an archive; None for other files."""
+        """Return the format of an archive; None for other files."""
         found = archive_kind(path)
         return None if found is None else str(getattr(found, "value", found))
 
@@ -414,18 +412,19 @@ class Extractor:
 
 # Nodes.
 
-_SHARES: MutableMapping[Any, tuple[Any, int, int, str]] = WeakKeyDictionary()  # of streams: all rows, and which share of them
+_SHARES: MutableMapping[Any, tuple[Any, int, int, str]] = WeakKeyDictionary()  # for streams: all rows, and the share of them
 
 
 def part_of_node(dataset: Any, rank: int, world_size: int, strategy: str = "auto", **lanes: Any) -> Any:
-    """Return the rows for one of `world_size` nodes, as `datasets` divides them.
+    """Return the rows for one of `world_size` nodes, divided as in `datasets`.
 
     Args:
-        dataset: all rows; of a share of a node, such a share is one for `world_size` times as many nodes.
+        dataset: all rows, or the share of a node, which is then divided further.
         rank: number of the node, from 0.
         world_size: number of nodes.
-        strategy: "shards" gives each node every so many shards of a stream; "examples" every so many rows; "auto" gives shards
-            if `world_size` divides their number, else "lanes", as `datasets_core.distributed.split_dataset_by_node`.
+        strategy: "shards" assigns the shards of a stream to the nodes in turn, "examples" the rows; "auto" assigns shards if
+            their number is a multiple of `world_size`, otherwise "lanes"; see
+            `datasets_core.distributed.split_dataset_by_node`.
         lanes: `lanes=` and `ends=` of that function.
 
     >>> from datasets_core import IterableDataset
@@ -434,18 +433,19 @@ def part_of_node(dataset: Any, rank: int, world_size: int, strategy: str = "auto
     [2, 4]
 
     Raises:
-        ConfigurationError: an unknown node or strategy, fewer shards than nodes, or another strategy than before.
+        ConfigurationError: the rank or the strategy is invalid, there are fewer shards than nodes, or the strategy differs from
+            that of the share.
     """
-    found = node_split(dataset, rank, world_size, strategy, **lanes)  # which checks the arguments
+    found = node_split(dataset, rank, world_size, strategy, **lanes)  # checks the arguments
     if isinstance(dataset, Dataset) or strategy == "lanes" or lanes:
         return found
     whole, first, count, before = _SHARES.get(dataset, (dataset, 0, 1, strategy))
     if strategy not in ("auto", before):
-        raise ConfigurationError(f"Cannot change the strategy {before!r} of a share to {strategy!r}. Leave strategy= out.")
+        raise ConfigurationError(f"Cannot change the strategy {before!r} of a share to {strategy!r}. Omit strategy=.")
     rank, world_size, strategy = world_size * first + rank, world_size * count, before
     if strategy == "shards" and whole.num_shards < world_size:
         raise ConfigurationError(
-            f"strategy='shards' gives each node a shard: num_shards={whole.num_shards} of world_size={world_size}."
+            f"strategy='shards' needs a shard for each node: num_shards={whole.num_shards}, world_size={world_size}."
         )
     if strategy == "shards" or (strategy == "auto" and whole.num_shards % world_size == 0):
         found = whole.shard(world_size, rank, contiguous=False)
@@ -456,12 +456,12 @@ def part_of_node(dataset: Any, rank: int, world_size: int, strategy: str = "auto
 
 
 def joined_datasets(dsets: Iterable[Any], *args: Any, **kwargs: Any) -> Any:
-    """Put datasets or streams together: see `datasets_core.concatenate_datasets`.
+    """Concatenate datasets or streams; see `datasets_core.concatenate_datasets`.
 
-    Shares of a node become the share of the whole, as in `datasets`.
+    As in `datasets`, shares of a node become that share of the result.
 
     Raises:
-        ConfigurationError: some are shares of a node, and others have the rows of all nodes.
+        ConfigurationError: some datasets are shares of a node, and others are not.
     """
     listed = list(dsets)
     shares = [_SHARES.get(each) for each in listed if isinstance(each, IterableDataset)]
@@ -472,7 +472,7 @@ def joined_datasets(dsets: Iterable[Any], *args: Any, **kwargs: Any) -> Any:
         return part_of_node(whole, rank, world_size, strategy)
     if found and any(not isinstance(each, IterableDataset) or not each._plan.is_divided for each in listed):
         raise ConfigurationError(
-            "Some of the datasets are shares of a node, and others are not. Give datasets that are identically split_by_node, "
+            "Some of the datasets are shares of a node, and others are not. Pass datasets that are identically split_by_node, "
             "or call split_dataset_by_node on the result."
         )
     return concatenate_datasets(listed, *args, **kwargs)
@@ -482,19 +482,19 @@ def joined_datasets(dsets: Iterable[Any], *args: Any, **kwargs: Any) -> Any:
 
 
 def hf_dataset_url(repo_id: str, path: str, revision: str | None = None) -> str:
-    """Return the URL of a file of a dataset of the Hub."""
+    """Return the URL of a file of a dataset on the Hub."""
     from urllib.parse import quote
 
     return f"{settings().hub_endpoint}/datasets/{repo_id}/resolve/{quote(revision or 'main', safe='')}/{quote(path)}"
 
 
 def is_small_dataset(dataset_size: int | None) -> bool:
-    """Return True if so many bytes are read into memory by the settings."""
+    """Return True if a dataset of this size in bytes is read into memory by the settings."""
     return bool(dataset_size and settings().max_memory_bytes and dataset_size < settings().max_memory_bytes)
 
 
 def string_to_dict(string: str, pattern: str) -> dict[str, str] | None:
-    """Return the parts of a text that stand for the `{names}` of a pattern; None if it does not fit.
+    """Return the parts of a string that match the `{names}` of a pattern; None if it does not match.
 
     >>> string_to_dict("a/b.txt", "{folder}/{name}.txt")
     {'folder': 'a', 'name': 'b'}
@@ -506,12 +506,12 @@ def string_to_dict(string: str, pattern: str) -> dict[str, str] | None:
 
 
 def first_non_null_value(iterable: Iterable[T | None]) -> tuple[int, T | None]:
-    """Return the number and the value of the first item that is not None; -1 and None if there is none."""
+    """Return the index and the value of the first item that is not None; -1 and None without one."""
     return next(((number, value) for number, value in enumerate(iterable) if value is not None), (-1, None))
 
 
 def first_non_null_non_empty_value(iterable: Iterable[Any]) -> tuple[int, Any]:
-    """Return the number and the value of the first item that is neither None nor an empty list or dict."""
+    """Return the index and the value of the first item that is neither None nor an empty list or dict."""
     for number, value in enumerate(iterable):
         if value is not None and not (isinstance(value, (dict, list)) and not value):
             return number, value
@@ -519,18 +519,18 @@ def first_non_null_non_empty_value(iterable: Iterable[Any]) -> tuple[int, Any]:
 
 
 def no_op_if_value_is_null(func: Callable[[Any], T]) -> Callable[[Any], T | None]:
-    """Return the function with None as its result for None."""
+    """Return a function that returns None for None, and calls `func` for other values."""
     return lambda value: None if value is None else func(value)
 
 
 def iter_batched(iterable: Iterable[T], n: int) -> Iterator[list[T]]:
-    """Yield the items in lists of `n`.
+    """Yield the items in lists of `n` items.
 
     Raises:
         ValueError: `n` is not positive.
     """
     if n < 1:
-        raise ValueError(f"n is {n}. Give 1 or more.")
+        raise ValueError(f"n is {n}. Pass 1 or more.")
     batch: list[T] = []
     for item in iterable:
         batch.append(item)
@@ -543,7 +543,7 @@ def iter_batched(iterable: Iterable[T], n: int) -> Iterator[list[T]]:
 
 @contextlib.contextmanager
 def temporary_assignment(obj: Any, attr: str, value: Any) -> Iterator[None]:
-    """Give an object another value of an attribute within the block."""
+    """Return a context in which an attribute of an object has another value."""
     before = getattr(obj, attr, None)
     setattr(obj, attr, value)
     try:
@@ -553,7 +553,7 @@ def temporary_assignment(obj: Any, attr: str, value: Any) -> Iterator[None]:
 
 
 def has_sufficient_disk_space(needed_bytes: int, directory: str = ".") -> bool:
-    """Return True if the disk of a folder has so many bytes free."""
+    """Return True if the disk of a folder has `needed_bytes` bytes free."""
     return shutil.disk_usage(os.path.abspath(directory)).free > needed_bytes
 
 
@@ -575,25 +575,25 @@ def get_imports(file_path: str) -> list[tuple[str, str, str, str | None]]:
 
 
 class NonMutableDict(dict[Any, Any]):
-    """A dict whose keys are set once."""
+    """A dict whose keys can only be set once."""
 
     def __setitem__(self, key: Any, value: Any) -> None:
         if key in self:
-            raise ValueError(f"The key {key!r} is set already.")
+            raise ValueError(f"The key {key!r} is already set.")
         super().__setitem__(key, value)
 
 
 class tracked_str(str):  # noqa: N801 - its name in datasets
-    """A text that knows what it was made from."""
+    """A string that stores its origin."""
 
     _origin: str | None = None
 
     def set_origin(self, origin: str) -> None:
-        """Say what the text was made from."""
+        """Set the origin of the string."""
         self._origin = origin
 
     def get_origin(self) -> str:
-        """Return what the text was made from; the text itself if that was not said."""
+        """Return the origin of the string; the string itself if it has none."""
         return str(self) if self._origin is None else self._origin
 
 
@@ -601,21 +601,21 @@ class tracked_str(str):  # noqa: N801 - its name in datasets
 
 
 def number_of_shards_in_gen_kwargs(gen_kwargs: Mapping[str, Any]) -> int:
-    """Return the length of the lists among the arguments of a generator; 1 if there is no list.
+    """Return the length of the lists in the arguments of a generator; 1 without lists.
 
     Raises:
-        RuntimeError: there are lists of several lengths.
+        RuntimeError: the lists have different lengths.
     """
     lengths = {name: len(value) for name, value in gen_kwargs.items() if isinstance(value, list)}
     if len(set(lengths.values())) > 1:
         raise RuntimeError(
-            f"The lists of the arguments have several lengths: {lengths}. Give tuples where they are not shards."
+            f"The lists in the arguments have different lengths: {lengths}. Pass lists that are not shards as tuples."
         )
     return max(1, next(iter(lengths.values()), 1))
 
 
 def split_gen_kwargs(gen_kwargs: dict[str, Any], max_num_jobs: int) -> list[dict[str, Any]]:
-    """Return the arguments of up to `max_num_jobs` generators, each with a part of the lists."""
+    """Return the arguments for up to `max_num_jobs` generators, each with a part of the lists."""
     count = number_of_shards_in_gen_kwargs(gen_kwargs)
     jobs = min(count, max_num_jobs)
     if count == 1:
@@ -628,7 +628,7 @@ def split_gen_kwargs(gen_kwargs: dict[str, Any], max_num_jobs: int) -> list[dict
 
 
 def merge_gen_kwargs(gen_kwargs_list: list[dict[str, Any]]) -> dict[str, Any]:
-    """Return the arguments of one generator for those of several."""
+    """Return the merged arguments of several generators."""
     first = gen_kwargs_list[0]
     return {
         name: [item for each in gen_kwargs_list for item in each[name]] if isinstance(first[name], list) else first[name]
@@ -647,5 +647,5 @@ def shuffle_gen_kwargs(rng: np.random.Generator, gen_kwargs: dict[str, Any]) -> 
 
 
 def estimate_dataset_size(paths: Iterable[Any]) -> int:
-    """Return the bytes of files."""
+    """Return the total size of files in bytes."""
     return sum(os.stat(path).st_size for path in paths)

@@ -1,4 +1,4 @@
-"""The modules and names of Hugging Face `datasets` 5.2.0 that the alias has, each with its home here."""
+"""The modules and names of Hugging Face `datasets` 5.2.0 in the alias, and where this library defines them."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from datasets_core._version import __version__
 from datasets_core.scripting.compat.tables import HUGGING_FACE_MODULES, HUGGING_FACE_REASONS
 
 COMPATIBLE_VERSION = f"5.2.0+core.{__version__}"
-"""What `datasets.__version__` says: the release whose names these are, and the version of this library."""
+"""The value of `datasets.__version__`: the release with these names, and the version of this library."""
 
 SINCE = "5.2.0"
 
@@ -16,7 +16,7 @@ _ALIAS = "datasets_core.as_datasets"
 
 
 def _at(home: str, *names: str, **others: str) -> dict[str, str]:
-    """Names of a module, and names that it has under others."""
+    """Return the locations of names of a module, and of names that it defines under other names."""
     return {name: f"{home}:{name}" for name in names} | {name: f"{home}:{other}" for name, other in others.items()}
 
 
@@ -141,23 +141,23 @@ MODULES: Mapping[str, Mapping[str, str]] = {
     for name in sorted({*HUGGING_FACE_MODULES, *_WIDER} - {"datasets.tasks", "datasets.keyhash"})
     if not name.startswith("datasets.tasks.")
 }
-"""Module → its names → `home.module:name`; `home.module:name()` is called at each use, and `*` has all names of a module."""
+"""Module → its names → `home.module:name`; `home.module:name()` is called at each use; `*` means all names of a module."""
 
 _REASONS: Mapping[str, str] = {
     **HUGGING_FACE_REASONS,
-    "datasets.load.init_dynamic_modules": "scripts are imported without a folder of modules since they run confined",
+    "datasets.load.init_dynamic_modules": "scripts are not copied to a modules folder, since they run in the sandbox",
     "datasets.load.dataset_module_factory": "call load_dataset_builder, which finds and configures the builder",
-    "datasets.formatting.get_formatter": "rows come in a format by dataset.with_format()",
-    "datasets.formatting.query_table": "rows are taken by dataset[numbers] or dataset.select(numbers)",
-    "datasets.fingerprint.fingerprint_transform": "methods of a subclass give new_fingerprint= to the methods that they call",
-    "datasets.splits.NamedSplitAll": "load_dataset(..., split='all') gives the rows of all splits",
-    "datasets.tasks": "tasks were removed in datasets 3.0; name the columns by rename_columns()",
+    "datasets.formatting.get_formatter": "use dataset.with_format() to format rows",
+    "datasets.formatting.query_table": "use dataset[indices] or dataset.select(indices)",
+    "datasets.fingerprint.fingerprint_transform": "in methods of a subclass, pass new_fingerprint= to the called methods",
+    "datasets.splits.NamedSplitAll": "use load_dataset(..., split='all') for the rows of all splits",
+    "datasets.tasks": "tasks were removed in datasets 3.0; rename the columns with rename_columns()",
 }
 _PRIVATE = "it is a private detail of that library; please report which library needs it"
 
 
 def reason_for(module: str, name: str) -> str:
-    """Return what to use instead of a name that is not here.
+    """Return what to use instead of a name that is missing in the alias.
 
     >>> reason_for("datasets", "load_metric")
     "metrics left that library too; use the package 'evaluate'"

@@ -1,4 +1,4 @@
-"""Tables and files of rows as `datasets.table`, `datasets.arrow_writer` and `datasets.arrow_reader` have them."""
+"""Tables, writers and readers with the interfaces of `datasets.table`, `datasets.arrow_writer` and `datasets.arrow_reader`."""
 
 from __future__ import annotations
 
@@ -20,25 +20,25 @@ from datasets_core.meta.info import DatasetInfo
 
 
 def concat_tables(tables: Sequence[Any], axis: int = 0) -> Table:
-    """Join tables: rows below rows with `axis=0`, columns beside columns with `axis=1`."""
+    """Join tables: `axis=0` appends rows, `axis=1` appends columns."""
     if len(tables) == 1 and isinstance(tables[0], Table):
         return tables[0]
     return ConcatenationTable.from_tables(tables, axis)
 
 
 def embed_table_storage(table: Any, token_per_repo_id: Any = None) -> pa.Table:
-    """Return the table with the bytes of the files that its media name by path.
+    """Return the table with the content of media files that it refers to by path.
 
     Args:
-        table: a table whose metadata say which columns hold media.
-        token_per_repo_id: has no effect: the token of the settings is used.
+        table: a table whose metadata defines the media columns.
+        token_per_repo_id: has no effect; the token of the settings is used.
     """
     table = plain_table(table)
     return embed_table(table, Features.from_arrow_schema(table.schema))
 
 
 def cast_table_to_features(table: Any, features: Features) -> pa.Table:
-    """Return the table with the types of `features`.
+    """Return the table cast to `features`.
 
     Raises:
         CastError: the columns differ, or a value does not fit.
@@ -47,7 +47,7 @@ def cast_table_to_features(table: Any, features: Features) -> pa.Table:
 
 
 def cast_table_to_schema(table: Any, schema: pa.Schema) -> pa.Table:
-    """Return the table with the types of `schema`; columns that it lacks are null.
+    """Return the table cast to `schema`; missing columns are null.
 
     Raises:
         CastError: a column is not in the schema, or a value does not fit.
@@ -56,7 +56,7 @@ def cast_table_to_schema(table: Any, schema: pa.Schema) -> pa.Table:
 
 
 def cast_array_to_feature(array: pa.Array, feature: FeatureType, **_: bool) -> pa.Array:
-    """Return the array with the type of a feature.
+    """Return the array cast to a feature.
 
     Raises:
         CastError: a value does not fit.
@@ -65,7 +65,7 @@ def cast_array_to_feature(array: pa.Array, feature: FeatureType, **_: bool) -> p
 
 
 def array_cast(array: pa.Array, pa_type: pa.DataType, **_: bool) -> pa.Array:
-    """Return the array with another type."""
+    """Return the array cast to an Arrow type."""
     return array.cast(pa_type)
 
 
@@ -78,12 +78,12 @@ def table_iter(table: Any, batch_size: int, drop_last_batch: bool = False) -> It
 
 
 def table_flatten(table: Any) -> pa.Table:
-    """Return the table with the fields of structs as columns of their own."""
+    """Return the table with the fields of structs as separate columns."""
     return plain_table(table).flatten()
 
 
 def read_schema_from_file(filename: str) -> pa.Schema:
-    """Return the schema of an Arrow file, of either form."""
+    """Return the schema of an Arrow file in stream or file format."""
     with pa.memory_map(os.fspath(filename)) as source:
         return read_ipc(source).schema
 
@@ -94,17 +94,17 @@ def require_decoding(feature: FeatureType, ignore_decode_attribute: bool = False
 
 
 class SchemaInferenceError(DatasetsCoreError, ValueError):
-    """Nothing was written, and no features were given, so a file would have no columns."""
+    """No rows and no features were given, so the columns of the file are unknown."""
 
 
 class TypedSequence:
-    """Values that become an Arrow array of a type: `pa.array(TypedSequence(values, type=Value("int8")))`.
+    """Values to convert to an Arrow array of a type: `pa.array(TypedSequence(values, type=Value("int8")))`.
 
     Args:
         data: the values.
-        type: the feature that they must have.
-        try_type: a feature that they get where they fit; others have the inferred type.
-        optimized_int_type: an integer type that they get where they are integers and fit.
+        type: the required feature.
+        try_type: a feature that is used if the values fit; otherwise the type is inferred.
+        optimized_int_type: an integer type that is used if the values are integers and fit.
         on_mixed_types: has no effect.
 
     >>> pa.array(TypedSequence([1, 2], type=Value("int8"))).type
@@ -120,7 +120,7 @@ class TypedSequence:
         on_mixed_types: str | None = None,
     ) -> None:
         if type is not None and try_type is not None:
-            raise ArgumentTypeError("TypedSequence takes type= or try_type=, found both. Give one of them.")
+            raise ArgumentTypeError("TypedSequence accepts type= or try_type=, not both. Pass one of them.")
         self.data, self.type, self.try_type, self.optimized_int_type = data, type, try_type, optimized_int_type
         self._inferred: FeatureType | None = None
 
@@ -132,7 +132,9 @@ class TypedSequence:
 
     def __arrow_array__(self, type: pa.DataType | None = None) -> pa.Array:
         if type is not None:
-            raise ArgumentTypeError("Call pa.array(TypedSequence(...)) without a type. Give the feature by type=.")
+            raise ArgumentTypeError(
+                "Call pa.array(TypedSequence(...)) without a type. Pass the feature to TypedSequence as type=."
+            )
         values = self.data if isinstance(self.data, list) else list(self.data)
         if self.type is not None:
             return self._encoded(values, self.type)
@@ -154,7 +156,7 @@ _SMALL = {"attention_mask": "int8", "special_tokens_mask": "int8", "input_ids": 
 
 
 class OptimizedTypedSequence(TypedSequence):
-    """Values of the column `col`; those of tokenizers become small integers.
+    """Values of the column `col`; columns of tokenizers are stored as small integers.
 
     >>> pa.array(OptimizedTypedSequence([[1, 0]], col="attention_mask")).type
     ListType(list<item: int8>)
@@ -186,14 +188,14 @@ class ArrowWriter:
 
     Args:
         schema: the Arrow schema of the rows; by default that of `features`, or of the first rows.
-        features: the columns.
-        path: the file to write, on this disk or a URL of fsspec.
+        features: the features of the columns.
+        path: the file to write: a local path or an fsspec URL.
         stream: an open Arrow sink, instead of `path`.
-        fingerprint: of the rows, for their metadata.
-        writer_batch_size: rows of one record batch; 1,000 by default.
+        fingerprint: fingerprint of the rows, stored in the metadata.
+        writer_batch_size: number of rows in a record batch; 1,000 by default.
         disable_nullable, update_features, on_mixed_types, with_metadata, unit, storage_options: as in `datasets`; types
-            are taken from the first batch where none are given, and `with_metadata=False` leaves the features out of the file.
-        embed_local_files: True to write the bytes of files that media name by path.
+            are inferred from the first batch unless given, and `with_metadata=False` omits the features from the file.
+        embed_local_files: True to store the content of media files that rows refer to by path.
 
     >>> import tempfile
     >>> with tempfile.TemporaryDirectory() as folder:
@@ -221,7 +223,7 @@ class ArrowWriter:
         storage_options: Mapping[str, Any] | None = None,
     ) -> None:
         if path is None and stream is None:
-            raise ArgumentTypeError("ArrowWriter needs path= or stream=, found neither. Name the file to write.")
+            raise ArgumentTypeError("ArrowWriter needs path= or stream=. Pass the file to write.")
         self._features = features if features is not None else None if schema is None else Features.from_arrow_schema(schema)
         self._path, self._with_metadata, self._embeds = path, with_metadata, embed_local_files
         self.writer_batch_size = writer_batch_size or 1000
@@ -241,7 +243,7 @@ class ArrowWriter:
         self.close()
 
     def close(self) -> None:
-        """Close the file; `finalize` also writes the rows that wait."""
+        """Close the file; unlike `finalize`, without writing buffered rows."""
         if self.pa_writer is not None:
             self.pa_writer.close()
             self.pa_writer = None
@@ -250,7 +252,7 @@ class ArrowWriter:
 
     @property
     def schema(self) -> pa.Schema | None:
-        """The schema of the file, once it is known."""
+        """The schema of the file; None until it is known."""
         return None if self._features is None else self._features.arrow_schema
 
     def write(self, example: Mapping[str, Any], writer_batch_size: int | None = None) -> None:
@@ -260,7 +262,7 @@ class ArrowWriter:
             self.write_examples_on_file()
 
     def write_examples_on_file(self) -> None:
-        """Write the rows that wait."""
+        """Write the buffered rows."""
         if self.current_examples:
             rows, self.current_examples = [row for row, _ in self.current_examples], []
             names = self._features if self._features is not None else dict.fromkeys(name for row in rows for name in row)
@@ -279,7 +281,7 @@ class ArrowWriter:
         self.write_table(row, writer_batch_size)
 
     def write_rows_on_file(self) -> None:
-        """Write the rows that wait."""
+        """Write the buffered rows."""
         self.write_examples_on_file()
 
     def write_table(self, pa_table: Any, writer_batch_size: int | None = None) -> None:
@@ -302,9 +304,9 @@ class ArrowWriter:
     def _check_nulls(self, num_values: Mapping[str, int]) -> None:
         for name, feature in (self._features or {}).items():
             if feature == Value("null") and num_values.get(name):
-                before = f"the first {self._num_examples} values written for it were all None, so that its type is null"
+                before = f"the first {self._num_examples} values written for it were all None, so its type is null"
                 raise ArgumentTypeError(
-                    f"Column {name!r} cannot take a value: {before}. Set the type of {name!r} with features=."
+                    f"Column {name!r} cannot store a value: {before}. Set the type of {name!r} with features=."
                 )
 
     def _put(self, table: pa.Table, writer_batch_size: int | None) -> None:
@@ -326,18 +328,20 @@ class ArrowWriter:
         return self.pa_writer
 
     def finalize(self, close_stream: bool = True) -> tuple[int, int]:
-        """Write the rows that wait, and end the file.
+        """Write the buffered rows, and finish the file.
 
         Returns:
-            The numbers of rows and of bytes.
+            The number of rows, and their size in bytes.
 
         Raises:
-            SchemaInferenceError: there was no row, and no features were given.
+            SchemaInferenceError: no rows and no features were given.
         """
         self.write_examples_on_file()
         if self._features is None:
             self.close()
-            raise SchemaInferenceError(f"{self._path or 'The stream'} got no rows and no features. Give features=, or a row.")
+            raise SchemaInferenceError(
+                f"{self._path or 'The stream'} has no rows and no features. Pass features=, or write a row."
+            )
         self._opened().close()
         self.pa_writer = None
         if close_stream:
@@ -357,7 +361,7 @@ class ArrowReader:
 
     Args:
         path: the folder.
-        info: of the dataset.
+        info: the info of the dataset.
     """
 
     filetype_suffix: ClassVar[str] = "arrow"
@@ -373,11 +377,11 @@ class ArrowReader:
     def read_files(
         self, files: Sequence[Mapping[str, Any]], original_instructions: Any = None, in_memory: bool = False
     ) -> dict[str, Any]:
-        """Return the arguments of `Dataset`: the rows of `files`, one after the other.
+        """Return the arguments of `Dataset` for the concatenated rows of `files`.
 
         Args:
-            files: of each file its `filename` below the folder, and `skip` and `take`, numbers of rows.
-            original_instructions: the split that the files are of.
+            files: for each file a dict of its `filename` relative to the folder, and the numbers of rows to `skip` and `take`.
+            original_instructions: the split of the files.
             in_memory: True to read the files instead of mapping them.
         """
         parts = []
@@ -386,6 +390,6 @@ class ArrowReader:
             skip, take = file.get("skip") or 0, file.get("take")
             parts.append(table.slice(skip) if take in (None, -1) else table.slice(skip, take))
         if not parts:
-            raise ArgumentTypeError("ArrowReader.read_files got no files. Name one or more.")
+            raise ArgumentTypeError("ArrowReader.read_files needs files. Pass one or more.")
         split = None if original_instructions is None else str(original_instructions)
         return {"arrow_table": pa.concat_tables(parts), "info": self._info, "split": split}

@@ -1,1 +1,1 @@
-"""Rows to and from files, data frames, saved folders and the Hub."""
+"""Export and import of rows: files, data frames, saved folders and the Hub."""

@@ -88,11 +88,11 @@ class Frames:
 
 
 class Export(Rows, Frames):
-    """Export of rows.  Files appear when they are complete; memory is bounded by the batch size."""
+    """Export of rows.  Files appear when they are complete; the batch size limits the memory used."""
 
     @property
     def data(self) -> Table:
-        """The Arrow table of the dataset: all rows, in stored order, without selection; `table` of it is that of pyarrow.
+        """The Arrow table with all rows of the dataset in stored order, before selection; its `table` is a `pyarrow.Table`.
 
         >>> Dataset.from_dict({"a": [1, 2, 3]}).select([2, 0]).data.column("a").to_pylist()
         [1, 2, 3]
@@ -107,7 +107,7 @@ class Export(Rows, Frames):
 
     @property
     def _indices(self) -> Table | None:
-        """The numbers of the rows in `data`, as a table of one column; None if all rows are there in stored order."""
+        """The numbers of the rows in `data`, as a table of one column; None for all rows in stored order."""
         from datasets_core.io.tables import InMemoryTable
 
         return None if self._index is None else InMemoryTable.from_pydict({"indices": pa.array(self._index).cast(pa.uint64())})
@@ -131,7 +131,7 @@ class Export(Rows, Frames):
         Args:
             batch_size: number of rows in a frame.
             batched: True to return an iterator of frames.
-            backend: the table type that narwhals wraps: `"pyarrow"`, whose columns are not copied, `"polars"`, ….
+            backend: the table type that narwhals wraps, such as `"polars"`, or `"pyarrow"`, which does not copy columns.
 
         Raises:
             MissingDependencyError: narwhals, or the backend, is not installed.
@@ -260,15 +260,15 @@ class Export(Rows, Frames):
             compression: "GZIP" or "ZLIB", "" for none; None uses the extension: `.gz` is gzip.
             num_shards: number of files, in runs of equal length: `<path>-00000-of-00003` and so on.  Local ones
                 appear when all of them are written.
-            batch_size: number of rows converted to messages at a time; None: some megabytes of rows.
+            batch_size: number of rows converted to messages at a time; None means some megabytes of rows.
             num_proc: number of processes.
             storage_options: for the file system of a URL.
 
         Raises:
-            CastError: a column (decimals, lists of lists of lists) or a value cannot be stored in TFRecord files (beyond int64
-                or float32, None in a list); the error names column and row.
-            ConfigurationError: a different number of shards exists there; or invalid options.
-            MediaError: a file that a medium names cannot be read.
+            CastError: TFRecord files cannot store a column (decimals, lists of lists of lists) or a value (out of range for
+                int64 or float32, None in a list); the error names column and row.
+            ConfigurationError: files of a different number of shards exist there; or an option is invalid.
+            MediaError: a file that an image or another medium refers to cannot be read.
             DatasetDiskError: the disk is full, read-only or forbidden; existing files stay unchanged.
 
         >>> import io
@@ -276,7 +276,7 @@ class Export(Rows, Frames):
         >>> Dataset.from_dict({"a": [1, 2]}).to_tfrecord(file), len(file.getvalue())
         (60, 60)
         """
-        from datasets_core.io.tfrecord import write_tfrecord  # modules that make records are imported where they are used
+        from datasets_core.io.tfrecord import write_tfrecord  # imported only when needed
 
         return write_tfrecord(self, path_or_buf, compression, num_shards, batch_size, num_proc, storage_options)
 

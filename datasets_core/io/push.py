@@ -33,11 +33,11 @@ if TYPE_CHECKING:
     from datasets_core.fetch.hub.client import CommitInfo
 
 
-# Files of a repository that a push must not remove, since another config reads them and its own does not.
+# Files that a push must not remove, since only another config reads them.
 
 
 def check_replaced(target: PushTarget, state: RepositoryState, replaced: Collection[str]) -> None:
-    """Refuse a push that would remove files that only another config reads.
+    """Raise an error for a push that would remove files of another config.
 
     Args:
         target: target of the push.
@@ -70,7 +70,7 @@ def check_replaced(target: PushTarget, state: RepositoryState, replaced: Collect
 
 
 def _read(entry: ConfigEntry, paths: Collection[str], *, is_own: bool = False) -> list[str]:
-    """Return the files that a config reads; one without patterns reads the folder it was pushed to."""
+    """Return the files that a config reads; a config without patterns reads the folder it was pushed to."""
     folder = "" if entry.data_dir is None else f"{entry.data_dir.strip('/')}/"
     patterns = [pattern for named in (entry.data_files or {}).values() for pattern in named]
     if not patterns and (folder or is_own):
@@ -90,7 +90,7 @@ def _matched(pattern: str, paths: Collection[str]) -> list[str]:
 
 @contextmanager
 def shard_folder() -> Iterator[str]:
-    """A folder for shards before their upload; a later push removes that of a killed process."""
+    """Return a context with a folder for shards before their upload; a later push removes folders of killed processes."""
     folder = _own_folder()
     if folder is None:
         with tempfile.TemporaryDirectory(prefix="datasets-core-push-") as made:
@@ -137,7 +137,7 @@ _README, _INFOS, _YAML, _IGNORE = "README.md", "dataset_infos.json", ".huggingfa
 _BATCH_BYTES = 2 << 30
 _STREAM_FILES, _STREAM_BYTES = 4, 32 << 20
 _TRIES, _GARBLED_TRIES = 10, 3
-_LONGEST_PAUSE_SECONDS = 4.0  # between tries while others commit: they are done by then
+_LONGEST_PAUSE_SECONDS = 4.0  # limit of the pause between tries while other users commit
 
 
 @dataclass
@@ -165,7 +165,7 @@ def push_splits(
     Args:
         splits: datasets by split, or streams.
         num_shards: number of files of each split; None computes it from the rows.
-        max_shard_size, embed_external_files, num_proc: those of `push_to_hub`.
+        max_shard_size, embed_external_files, num_proc: see `push_to_hub`.
         where: arguments of `push_target`.
     """
     from datasets_core.io.push_card import card_writer  # 15 ms, with pyarrow.parquet
@@ -192,17 +192,16 @@ def push(
         target: the target.
         shards: functions that yield the shards of each split, at least one per split; shards are removed after their upload.
         write_card: merges the splits into the card.
-        is_stream: True for an unknown number of rows: shards are uploaded early, so that few of them are on disk, instead of as
-            many as one request allows.
-        hub: the Hub client; default: that of the settings, for the user of `target.token`.
-        policy: retries after commits of other users, and the clock.
+        is_stream: True for an unknown number of rows: shards are uploaded early, so that only a few are on disk.
+        hub: the Hub client; by default that of the settings with `target.token`.
+        policy: retries after commits of other users, and their clock.
 
     Returns:
         The `CommitInfo` of huggingface_hub.
 
     Raises:
         PushConflictError: other users committed first, repeatedly.
-        PushError: the Hub refuses the push.
+        PushError: the Hub rejects the push.
         InvalidTokenError: no user is logged in, or the token is invalid.
     """
     if settings().offline:
@@ -214,7 +213,7 @@ def push(
     before = writer.open(private=target.private)
     replaced = _replaced(target, before, shards)
     state = _state(writer, before)
-    check_replaced(target, state, replaced)  # refuses before a row is written, as does the card
+    check_replaced(target, state, replaced)  # before the first row is written, as for the card
     write_card(state, [PushedSplit(name, 0, 0, 0, 0) for name in shards])
     with shard_folder() as folder:
         sent = _Upload(writer, target, before, folder, is_stream=is_stream)
@@ -240,7 +239,7 @@ class _Upload:
             for local in make(self._folder):
                 if len(self._waiting) >= self._most_files:
                     self._send()
-                path = f"{self._target.data_dir}/{split}-{count:05d}-of-pending.parquet"  # a path that nothing else has
+                path = f"{self._target.data_dir}/{split}-{count:05d}-of-pending.parquet"  # a unique path
                 shard = _Shard(split, local.num_rows, local.num_bytes, NewFile(path, local.path))
                 self._waiting.append(shard)
                 self.shards.append(shard)
@@ -248,12 +247,12 @@ class _Upload:
                 if self._is_much():
                     self._send()
             if not count:
-                raise ConfigurationError(f"The split {split!r} has no shard. Push at least an empty one.")
+                raise ConfigurationError(f"The split {split!r} has no shards. Push at least one shard, which may be empty.")
             for index, shard in enumerate(self.shards[-count:]):
                 shard.file.path = f"{self._target.data_dir}/{split}-{index:05d}-of-{count:05d}.parquet"
 
     def _is_much(self) -> bool:
-        """Return True if waiting shards take the allowed disk space: for a stream, that of two large shards."""
+        """Return True if waiting shards reach the disk limit: for a stream, the size of two large shards."""
         self._largest = max(self._largest, self._waiting[-1].file.size)
         most = min(max(self._largest * 3 // 2, _STREAM_BYTES), _BATCH_BYTES // 2) if self._is_stream else _BATCH_BYTES
         return sum(shard.file.size for shard in self._waiting) >= most
@@ -299,7 +298,7 @@ class _Commit:
             change = self._change(before)
             if change.is_empty():
                 self._writer.upload(self._card, ignores_nothing=_IGNORE in before.files)  # fails without write access
-                logger.info("%s already has this content: nothing to commit.", self._writer.repo_id)
+                logger.info("%s already has this content. Nothing to commit.", self._writer.repo_id)
                 return self._writer.made(before, **self._said)
             unsent = [file for file in change.files if not file.is_sent]
             self._writer.upload(unsent, ignores_nothing=_IGNORE in before.files)
@@ -309,7 +308,7 @@ class _Commit:
                 failures += 1
                 if failures >= (min(_GARBLED_TRIES, self._policy.tries) if missed.is_garbled else self._policy.tries):
                     raise self._given_up(missed, failures) from missed
-                logger.info("%s: %s; trying again.", self._writer.repo_id, missed.reason)
+                logger.info("%s: %s. Retrying.", self._writer.repo_id, missed.reason)
                 self._pause(failures, missed)
                 found = self._after(change, before, missed)
                 if not isinstance(found, HubCommit):
@@ -323,7 +322,7 @@ class _Commit:
         policy.wait(policy.seconds(failures, missed.retry_after))
 
     def _after(self, change: Change, before: HubCommit, missed: MissedCommitError) -> CommitInfo | HubCommit:
-        """Return the `CommitInfo` of a commit whose response was lost, else the present head of the branch."""
+        """Return the `CommitInfo` of a commit whose response was lost, or else the current head of the branch."""
         if not missed.is_conflict and self._target.create_pr:
             request = self._writer.pull_request(change, **self._said)
             if request is not None:
@@ -337,8 +336,10 @@ class _Commit:
         repo_id, branch = self._writer.repo_id, self._writer.branch
         again = "Push again later: uploaded files are not uploaded again"
         if missed.is_conflict:
-            return PushConflictError(repo_id, f"was changed by others before each of {failures} commits to {branch!r}", again)
-        reason = f"did not accept a commit to {branch!r} in {failures} tries ({missed.reason})"
+            return PushConflictError(
+                repo_id, f"was changed by other users before each of {failures} commits to {branch!r}", again
+            )
+        reason = f"did not accept a commit to {branch!r} after {failures} attempts ({missed.reason})"
         return PushError(repo_id, reason, "Push again later: uploaded files are not uploaded again")
 
     def _change(self, before: HubCommit) -> Change:

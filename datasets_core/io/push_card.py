@@ -22,15 +22,14 @@ from datasets_core.meta.info import BUILDER_OPTIONS, ConfigEntry, DatasetInfo, p
 from datasets_core.meta.listings import COMPRESSION, FORMATS, extensions
 from datasets_core.meta.split_info import SplitDict, SplitInfo
 
-# The splits that a repository has without naming them in its card: their files, their format, and globs for a
-# card.
+# The splits of a repository that its card does not name: their files, formats, and globs for the card.
 
 
 PARQUET = "parquet"
 _ARCHIVES = frozenset((".zip", ".tar", ".tgz"))
 _SPLIT = re.compile(r"\w+(\.\w+)*")
 _SHARD = re.compile(r"(?P<head>.*-)[0-9]{5}-of-[0-9]{5}[^/]*", re.DOTALL)
-_PAPERS, _PICTURES = frozenset(("text", "pdffolder")), frozenset(("imagefolder",))  # licences, notes, a logo in the root
+_PAPERS, _PICTURES = frozenset(("text", "pdffolder")), frozenset(("imagefolder",))  # files such as licences, notes or a logo
 _FORMATS = tuple(dict.fromkeys(FORMATS.values()))
 _FEW = 20
 
@@ -41,20 +40,20 @@ class ExistingSplit:
 
     Attributes:
         files: its data files.
-        format: of these files; None for unknown formats.
-        beside: files that accompany the data.
+        format: format of these files; None for unknown formats.
+        others: files that accompany the data.
     """
 
     files: Sequence[str]
     format: str | None
-    beside: Sequence[str] = field(default=())
+    others: Sequence[str] = field(default=())
 
     @classmethod
     def of(cls, paths: Sequence[str]) -> ExistingSplit:
-        """Return the split of these files, read in the most frequent format; archives only without other files.
+        """Return the split of these files in the most frequent format; archives are used only without other files.
 
         >>> ExistingSplit.of(["a.csv", "b.parquet", "c.csv", "d.md"])
-        ExistingSplit(files=['a.csv', 'c.csv'], format='csv', beside=[])
+        ExistingSplit(files=['a.csv', 'c.csv'], format='csv', others=[])
         """
         formats = {path: found for path in paths if (found := _format_of(path)) is not None}
         telling = [path for path in formats if not _is_metadata(path)] or [*formats]
@@ -69,17 +68,17 @@ class ExistingSplit:
 
 
 def existing_splits(paths: Sequence[str], folder: str = "") -> dict[str, ExistingSplit]:
-    """Return the splits that loading detects in a folder of a repository whose card has none.
+    """Return the splits that loading detects in a folder of a repository whose card names none.
 
     Args:
         paths: all files of the repository.
         folder: the folder, or the root.
 
     Returns:
-        The splits that a card can name, in their order; empty if loading detects none, or none that it can read.
+        The splits that a card can name, in order; empty if loading detects no readable splits.
 
     >>> existing_splits(["more/test.csv", "README.md"])
-    {'test': ExistingSplit(files=['more/test.csv'], format='csv', beside=[])}
+    {'test': ExistingSplit(files=['more/test.csv'], format='csv', others=[])}
     """
     base = f"{folder.strip('/')}/" if folder.strip("/") else ""
     inside = [path[len(base) :] for path in paths if path.startswith(base) and way_out(path) is None]
@@ -91,10 +90,10 @@ def existing_splits(paths: Sequence[str], folder: str = "") -> dict[str, Existin
     found = {}
     for name, files in named.items():
         split = ExistingSplit.of([*files, *(path for path in metadata if path not in set(files))])
-        if split.format is None or not _SPLIT.fullmatch(name) or _is_beside_data(split, files):
+        if split.format is None or not _SPLIT.fullmatch(name) or _only_accompanies_data(split, files):
             continue
-        beside = split.beside if split.format != PARQUET else ()
-        found[name] = ExistingSplit([base + path for path in split.files], split.format, [base + path for path in beside])
+        others = split.others if split.format != PARQUET else ()
+        found[name] = ExistingSplit([base + path for path in split.files], split.format, [base + path for path in others])
     return found
 
 
@@ -112,7 +111,7 @@ def named_files(globs: Iterable[str], paths: Sequence[str]) -> list[str]:
 
 
 def globs_of(split: ExistingSplit, paths: Iterable[str], avoided: Collection[str]) -> list[str]:
-    """Return globs that match the files of a split, and no other file.
+    """Return globs that match exactly the files of a split.
 
     Args:
         split: the split.
@@ -123,7 +122,7 @@ def globs_of(split: ExistingSplit, paths: Iterable[str], avoided: Collection[str
     >>> globs_of(ExistingSplit(files, "parquet"), files, [])
     ['data/train-*']
     """
-    wanted = [*split.files, *split.beside]
+    wanted = [*split.files, *split.others]
     return _Globs(set(wanted), [*paths, *avoided]).of(sorted(wanted))
 
 
@@ -183,7 +182,7 @@ def _is_metadata(path: str) -> bool:
     return path.rpartition("/")[2].startswith("metadata.")
 
 
-def _is_beside_data(split: ExistingSplit, files: Sequence[str]) -> bool:
+def _only_accompanies_data(split: ExistingSplit, files: Sequence[str]) -> bool:
     """Return True if a split has only files that usually accompany data."""
     is_logo = split.format in _PICTURES and not any("/" in path for path in files)
     return (is_logo or split.format in _PAPERS) and "0" in data_files.infer_splits([*files, "0"]).get("train", ())
@@ -201,8 +200,8 @@ def card_writer(target: PushTarget, features: Features | None) -> WriteCard:
         features: features of their columns; None to omit them, for a check before the first row.
 
     Raises:
-        ConfigurationError: on call: the repository has other features for other splits of the config, or the config
-            cannot be the default, or other splits of the config have files of another format.
+        ConfigurationError: on call: other splits of the config have different features or files of another format, or the
+            config cannot be the default.
         ManifestError: on call: the card, or `dataset_infos.json`, is invalid.
         PushError: on call: the card could not be read afterwards.
 
@@ -240,7 +239,7 @@ def _texts(
         if text is not None:
             edited_card(text, {}, path=path)  # raises for any error in the card
     name = target.config_name
-    configs_above = [] if yaml is None else yaml.configs  # they take the place of those of the card
+    configs_above = [] if yaml is None else yaml.configs  # they replace those of the card
     before = (None if yaml is None else yaml.get(name)) or card.get(name) or infos.get(name)
     merge = _Merge(target, configs_above or card.configs, before, state.paths)
     files = merge.data_files(splits)
@@ -258,13 +257,13 @@ def _texts(
 
 
 def _check_read(target: PushTarget, home: tuple[str, str], files: Mapping[str, Sequence[str]]) -> None:
-    """Refuse to write a card that could not be read.
+    """Raise an error if the new card could not be read.
 
     Raises:
-        PushError: the card cannot be read, or has other files for the config.
+        PushError: the card cannot be read, or names other files for the config.
     """
     text, path = home
-    reason = "has other files for it"
+    reason = "names other files for it"
     try:
         card = LazyCard(text, path=path)
         found = next((entry for entry in card.configs if entry.name == target.config_name), None)
@@ -341,8 +340,8 @@ class _Merge:
         """Warn that files outside the card's patterns are no longer a split, since all splits of a config have one format."""
         warnings.warn(
             f"{existing.files[0]} of {self.target.repo_id} is {existing.format}, and was detected as split {split!r}. "
-            f"It stays there, but is no longer a split of {self.target.config_name!r}, which is now Parquet. "
-            "Push it, too, or add it to the card as a separate config.",
+            f"The file is kept, but is no longer a split of {self.target.config_name!r}, which is now Parquet. "
+            "Push that split as well, or add it to the card as a separate config.",
             DataFilesWarning,
             stacklevel=2,
         )
@@ -368,7 +367,7 @@ class _Merge:
         return f"{self.target.repo_id.rpartition('/')[2]}.py" in self.paths
 
     def info(self, features: Features | None, splits: Sequence[PushedSplit], files: Mapping[str, object]) -> DatasetInfo:
-        """Return the info of the config afterwards; splits and sizes only if known for all splits."""
+        """Return the info of the config after the push; with splits and sizes only if known for all splits."""
         pushed = {split.name: split for split in splits}
         old = {} if self.before is None or self.before.splits is None else dict(self.before.splits)
         others = [name for name in files if name not in pushed]
@@ -410,11 +409,11 @@ class _Merge:
         dropped = BUILDER_OPTIONS | {"data_dir"}
         columns = None if entry is None or len(files) == len(splits) else entry.options.get("columns")
         if isinstance(columns, list) and features is not None and features.keys() <= set(columns):
-            dropped -= {"columns"}  # the pattern of the remaining splits; it hides no pushed file
+            dropped -= {"columns"}  # the pattern of the remaining splits; it does not hide pushed files
         marked = [other.name for other in self.configs_before if other.default and other.name != name]
         names = [*(other.name for other in self.configs_before), *([DEFAULT] if unnamed else [])]
         if name == DEFAULT:
-            dropped |= {"default"}  # it is the default by its name
+            dropped |= {"default"}  # its name makes it the default
             if marked and not self.target.set_default:
                 raise ConfigurationError(
                     f"The card of {self.target.repo_id} marks the config {marked[0]!r} as the default, but a config named "

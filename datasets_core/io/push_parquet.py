@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from datasets_core.io.push_target import LocalShard, ShardLimits, Shards
 
 
-# The size of rows in Arrow's layout, computed from their values alone: independent of how they are cut into batches.
+# The size of rows in Arrow's layout, computed from their values, independent of batches.
 
 
 types = pa.types
@@ -42,9 +42,9 @@ types = pa.types
 def num_bits(rows: pa.RecordBatch | pa.Table) -> int:
     """Return the size of the rows in bits; it is additive over parts of the rows.
 
-    Counts values, offsets and lengths, but not parts that only some layouts have: validity bits, dictionaries, padding.
-    Hugging Face `datasets` counts the bytes of the batches in memory, with a byte for each eight rows of a batch with nulls:
-    that number, and so the card of unchanged rows, would depend on the batches.
+    Counts values, offsets and lengths, but not validity bits, dictionaries and padding, which depend on the batches.
+    Hugging Face `datasets` counts the bytes of the batches in memory, including validity bits, so that the card of
+    unchanged rows may change with the batches.
 
     >>> num_bits(pa.table({"a": [1, 2, 3], "b": ["x", "yz", None]})) // 8
     39
@@ -95,7 +95,7 @@ def _shown(values: pa.Array, array: pa.Array) -> pa.Array:
     return values.slice(first, last - first)
 
 
-# The Parquet files of a push: equal rows give equal bytes, independent of their storage and of who writes them.
+# The Parquet files of a push: equal rows give equal bytes, independent of their storage.
 
 
 GROUP_BYTES = 100_000_000
@@ -288,7 +288,7 @@ def _num_leaves(kind: pa.DataType) -> int:
     return sum(_num_leaves(kind.field(number).type) for number in range(kind.num_fields))
 
 
-_MOST_PIECES = 2000  # number of rows that are measured; in larger tables as many, evenly spaced
+_MOST_PIECES = 2000  # limit of rows that are measured, evenly spaced in larger tables
 _SAMPLE_ROWS = 1000
 _EMBEDDED_ROWS, _EMBEDDED_BYTES = 100, 32 << 20  # approximate bytes of media files read at a time
 
@@ -299,8 +299,8 @@ class PushedRows:
 
     Attributes:
         table: the table of the rows.
-        index: the selected row numbers; None: all.
-        features: of the columns.
+        index: the selected row numbers; None means all.
+        features: features of the columns.
         paths: the paths in values that are allowed to be opened.
         split: name of the split.
         embeds: True to store the content of media files in the rows.
@@ -345,7 +345,7 @@ class PushedRows:
         return replace(self, table=RowTable.from_batches(self.table.batches_at(self.index), self.table.schema), index=None)
 
     def batches(self) -> Iterator[pa.RecordBatch]:
-        """Yield the rows, with the bytes of their files."""
+        """Yield the rows, with the content of their media files."""
         row, step = self.first, 1 if self.embeds else None
         for batch in self.table.batches() if self.index is None else self.table.batches_at(self.index):
             if step is None:
@@ -369,7 +369,7 @@ class PushedRows:
     # -- sizes ---------------------------------------------------------------------------------------------------------
 
     def num_bytes(self) -> int:
-        """Return the bytes of the rows in Arrow's layout, with embedded files: exact for few rows, else estimated."""
+        """Return the bytes of the rows in Arrow's layout, with embedded files: exact for few rows, otherwise estimated."""
         if self.index is None:
             size = self._stored_bytes()
         else:
@@ -388,7 +388,7 @@ class PushedRows:
         return bits * table.num_rows // rows // 8 if rows else 0
 
     def _sample(self) -> pa.Table:
-        """Return the number of rows of all parts of the split."""
+        """Return a sample of the rows."""
         count = min(self.num_rows, _SAMPLE_ROWS)
         places = np.linspace(0, self.num_rows - 1, num=count).astype(np.int64)
         return self.table.take(places if self.index is None else self.index[places])
@@ -455,7 +455,7 @@ def _write(folder: str, job: tuple[int, PushedRows]) -> LocalShard:
 
 
 class _Parts(Sequence[tuple[int, PushedRows]]):
-    """Yield the rows of each file; numbers of rows differ by one at most."""
+    """The rows of each file; their numbers of rows differ by at most one."""
 
     def __init__(self, rows: PushedRows, count: int) -> None:
         least, more = divmod(rows.num_rows, count)
@@ -476,7 +476,7 @@ class _Parts(Sequence[tuple[int, PushedRows]]):
         return number, part if len(self) == 1 else part.gathered()
 
 
-# Pushes of datasets to the Hub, as Parquet files that any tool of the Hub can read.
+# Pushes of datasets to the Hub as Parquet files.
 
 
 class Pushing(Rows, Pushable):

@@ -40,7 +40,7 @@ class LocalShard:
 
 @dataclass(frozen=True, slots=True)
 class PushTarget:
-    """Target and options of a push; `push_target` makes a checked one.
+    """Target and options of a push; `push_target` creates and checks it.
 
     Attributes:
         repo_id: `org/name`, or `name` for the namespace of the user.
@@ -49,7 +49,7 @@ class PushTarget:
         revision: branch to commit to; None for `main`.
         create_pr: True to open a pull request with the commit.
         private: True to create a new repository as private; None for the default of its namespace.
-        token: the token; True or None for that of the login, False for none.
+        token: the token; True or None for the saved token, False for no token.
         commit_message: the first line of the commit; None: `push.COMMIT_MESSAGE`.
         commit_description: the description of the commit.
         set_default: True to make the config the default; None decides by its name.
@@ -87,9 +87,9 @@ class PushedSplit:
     Attributes:
         name: the split.
         num_rows: number of rows.
-        num_bytes: their uncompressed bytes.
-        file_bytes: bytes of its Parquet files.
-        replaced_bytes: bytes of the files it had before.
+        num_bytes: uncompressed size of the rows in bytes.
+        file_bytes: size of its Parquet files in bytes.
+        replaced_bytes: size of its previous files in bytes.
     """
 
     name: str
@@ -168,12 +168,12 @@ def push_target(repo_id: str, *, splits: Sequence[str], **options: Any) -> PushT
     _check_repository(repo_id, target.revision)
     folder = _folder_of(target.config_name, told.get("data_dir"))
     if not splits:
-        raise ConfigurationError(f"There is no split to push to {repo_id!r}. Pass at least one split.")
+        raise ConfigurationError(f"There are no splits to push to {repo_id!r}. Pass at least one split.")
     for split in splits:
         if not _SPLIT.fullmatch(str(split)):
-            raise ConfigurationError(f"Invalid split name {split!r}. Pass split= a name of letters, digits, '_' and dots.")
+            raise ConfigurationError(f"Invalid split name {split!r}. Pass a name of letters, digits, '_' and dots as split=.")
         if str(split).lower() == ALL:
-            raise ConfigurationError(f"Invalid split name {split!r}, which means all splits. Pass another name as split=.")
+            raise ConfigurationError(f"Invalid split name {split!r}: it means all splits. Pass another name as split=.")
     if target.commit_message is not None and not target.commit_message.strip():
         raise ConfigurationError("commit_message is empty. Pass a message, or omit commit_message.")
     return replace(target, data_dir=folder, revision=target.revision or None)
@@ -181,12 +181,14 @@ def push_target(repo_id: str, *, splits: Sequence[str], **options: Any) -> PushT
 
 def _check_repository(repo_id: str, revision: str | None) -> None:
     if not repo_id:
-        raise ConfigurationError(f"Invalid repository {repo_id!r}. Pass the name of a repository on the Hub, as 'org/name'.")
+        raise ConfigurationError(
+            f"Invalid repository {repo_id!r}. Pass the name of a repository on the Hub, such as 'org/name'."
+        )
     if repo_id.startswith("buckets/"):
         raise ConfigurationError(f"{repo_id!r} is a bucket, which is not supported. Pass a repository: 'org/name'.")
     if not is_repo_id(repo_id):
         raise ConfigurationError(
-            f"{repo_id!r} is not a valid repository name on the Hub. Write 'org/name' with letters, digits, '-', '_' and '.'."
+            f"{repo_id!r} is not a valid repository name on the Hub. Use 'org/name' with letters, digits, '-', '_' and '.'."
         )
     if revision and is_commit(revision):
         raise ConfigurationError(f"{revision} is a commit of {repo_id!r}, which cannot change. Pass a branch as revision.")
@@ -252,10 +254,10 @@ def same_features(features: Mapping[str, Features], empty: Collection[str] = ())
 
 @dataclass(frozen=True, slots=True)
 class ShardLimits:
-    """Limits of the files of a push; `shard_limits` makes checked ones.
+    """Limits of the files of a push; `shard_limits` creates and checks them.
 
     Attributes:
-        num_shards: number of files; None: from `max_bytes`.
+        num_shards: number of files; None computes it from `max_bytes`.
         max_bytes: size of a file in Arrow's layout in bytes; None: the setting `max_shard_bytes`.
         num_proc: number of files written at the same time.
     """
@@ -266,7 +268,7 @@ class ShardLimits:
 
     @property
     def shard_bytes(self) -> int:
-        """Approximate bytes of a file."""
+        """Approximate size of a file in bytes."""
         return self.max_bytes or settings().max_shard_bytes
 
     def count(self, num_bytes: int, num_rows: int) -> int:
@@ -285,9 +287,9 @@ def shard_limits(max_bytes: int | None, num_shards: Any, num_proc: int | None, *
 
     Args:
         max_bytes: value of `max_shard_size` in bytes.
-        num_shards: number of files, as passed.
-        num_proc: number of processes, as passed.
-        split: split of the arguments, for messages.
+        num_shards: the argument `num_shards`.
+        num_proc: the argument `num_proc`.
+        split: split of the arguments, for error messages.
 
     Raises:
         ConfigurationError: both sizes were given, or a number is below 1.
@@ -304,7 +306,7 @@ def shard_limits(max_bytes: int | None, num_shards: Any, num_proc: int | None, *
 
 
 def shards_by_split(num_shards: Any, splits: Iterable[str]) -> Mapping[str, int | None]:
-    """Return the numbers of files of several splits, as passed.
+    """Return the numbers of files by split, after checking the argument.
 
     Raises:
         ConfigurationError: the value is not a mapping by split, or has an unknown split.

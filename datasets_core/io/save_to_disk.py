@@ -1,4 +1,4 @@
-"""`save_to_disk`: write the rows of a dataset as Arrow streams into a folder, or copy existing files."""
+"""`save_to_disk` and `load_from_disk`: datasets saved as Arrow streams in a folder."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ class Disk(Rows):
         Raises:
             ConfigurationError: both limits were given, or the folder contains a built dataset.
             FileInPlaceError: the path is a file.
-            DatasetDiskError, DownloadError: the disk or the store raises an error; the old copy stays.
+            DatasetDiskError, DownloadError: writing to the disk or the store failed; the old copy is unchanged.
 
         >>> import tempfile
         >>> with tempfile.TemporaryDirectory() as folder:
@@ -80,7 +80,7 @@ class Disk(Rows):
 
         Args:
             dataset_path: local folder or URL; the files of a URL are fetched into the cache.
-            keep_in_memory: True to read the files into memory; None does so below the setting `max_memory_bytes`.
+            keep_in_memory: True to read the files into memory; None reads files below the setting `max_memory_bytes`.
             storage_options: for the file system of a URL.
 
         Raises:
@@ -117,7 +117,7 @@ class SavedFiles:
         self.folder, self.names, self.split, self.features = folder, tuple(names), split, features
 
     def __deepcopy__(self, memo: object) -> SavedFiles:
-        return self  # nothing in it changes
+        return self  # immutable
 
     def dataset_files(self, folder: str | None = None) -> DatasetFiles:
         """See `FilesOrigin.dataset_files`."""
@@ -163,7 +163,7 @@ def save_group(
 
     Raises:
         ConfigurationError: a split is not a valid folder name, or the keys of `num_shards` are not the splits.
-        DatasetDiskError, DownloadError: the disk or the store raises an error; the old copy stays.
+        DatasetDiskError, DownloadError: writing to the disk or the store failed; the old copy is unchanged.
 
     >>> import os, tempfile
     >>> with tempfile.TemporaryDirectory() as folder:
@@ -193,7 +193,7 @@ def load_one(
     Args:
         kind: the class of the dataset.
         dataset_path: local folder or URL.
-        keep_in_memory: read the files instead of mapping them.
+        keep_in_memory: True to read the files instead of mapping them.
         storage_options: for the file system of a URL.
 
     >>> import tempfile
@@ -221,7 +221,7 @@ def load_group(
     Args:
         kind: the class of the datasets.
         dataset_dict_path: local folder or URL.
-        keep_in_memory: read the files instead of mapping them.
+        keep_in_memory: True to read the files instead of mapping them.
         storage_options: for the file system of a URL.
     """
     from datasets_core.io.saved_folder import folder_of, is_saved_group, read_group
@@ -234,10 +234,10 @@ def load_group(
 
 
 def holds_group(path: str | os.PathLike[str], storage_options: dict[str, Any] | None = None) -> bool:
-    """Return True if a folder has the saved datasets of several splits, False if it has one.
+    """Return True if a folder contains a saved `DatasetDict`, False for a single dataset.
 
     Raises:
-        FileNotFoundDatasetsError: the folder has neither.
+        FileNotFoundDatasetsError: the folder contains neither.
     """
     from datasets_core.io.saved_folder import folder_of, is_saved_dataset, is_saved_group
 
@@ -281,7 +281,7 @@ def _not_there(folder: str, storage_options: dict[str, Any] | None, *, group: bo
 
 
 _GATHERED_BYTES = 16 << 20  # bytes of rows that are reordered at a time
-_MOST_FILES, _WORTHY_BYTES = 8, 8 << 20  # more files than this are copied only if they are as large on average
+_MOST_FILES, _WORTHY_BYTES = 8, 8 << 20  # more files are copied only if they have this size on average
 NAME = "data-{:05d}-of-{:05d}.arrow"
 
 
@@ -289,7 +289,7 @@ class Shards(NamedTuple):
     """The number of files for the rows.
 
     Args:
-        num_shards: number of files; None: from `max_shard_bytes`, and at least one for each process.
+        num_shards: number of files; None computes it from `max_shard_bytes`, with at least one per process.
         max_shard_bytes: approximate size of a file in bytes; None: the setting of that name.
         num_proc: number of files written at the same time.
     """
@@ -314,7 +314,7 @@ class Shards(NamedTuple):
 
     @property
     def are_free(self) -> bool:
-        """True without limits, so that existing files can be copied."""
+        """True if no limits are given, so that existing files can be copied."""
         return self.num_shards is None and self.max_shard_bytes is None and self.num_proc in (None, 1)
 
 
@@ -353,7 +353,7 @@ def save(
 
 
 def _hold(dataset: Rows, target: str) -> None:
-    """Open all rows in files that will be replaced, since mapped files stay readable."""
+    """Map all files that will be replaced, since mapped files stay readable."""
     table = dataset._table
     if any(os.path.realpath(path).startswith(target + os.sep) for path in table.files if not files.is_url(path)):
         for number in range(table.num_pieces):

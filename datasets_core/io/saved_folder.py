@@ -1,4 +1,4 @@
-"""Folder of a saved dataset in the layout of Hugging Face `datasets`: Arrow streams, description, state; read and replaced.
+"""Reads and replaces the folder of a saved dataset, in the layout of Hugging Face `datasets`.
 
 The state also has, under keys that the other library ignores, the size and the batches of each file, so that a truncated file
 is detected when the folder is opened.
@@ -47,7 +47,7 @@ def folder_of(path: Any) -> str:
     """Return a folder argument as a local path or a URL.
 
     Raises:
-        ArgumentTypeError: not a path.
+        ArgumentTypeError: the argument is not a path.
     """
     if not isinstance(path, (str, os.PathLike)):
         raise ArgumentTypeError(f"{path!r} is not a folder. Pass a path or a URL.")
@@ -115,7 +115,7 @@ class Saved:
         """Return the content of the two files.
 
         Raises:
-            ManifestError: invalid content.
+            ManifestError: the content is invalid.
         """
         try:
             return cls(
@@ -172,7 +172,7 @@ def read_saved(folder: str, storage_options: dict[str, Any] | None = None) -> Sa
 
     Raises:
         FileNotFoundDatasetsError: the folder has no dataset.
-        ManifestError: invalid state or description.
+        ManifestError: the state or the description is invalid.
     """
     state = read_json(files.join(folder, STATE_FILE), storage_options)
     embedded = state.get("_info") if isinstance(state, dict) else None
@@ -185,7 +185,7 @@ def read_group(folder: str, storage_options: dict[str, Any] | None = None) -> di
 
     Raises:
         FileNotFoundDatasetsError: the folder has no datasets.
-        ManifestError: invalid list, state or description.
+        ManifestError: the list of splits, a state or a description is invalid.
     """
     path = files.join(folder, GROUP_FILE)
     group = read_json(path, storage_options)
@@ -199,7 +199,7 @@ def read_group(folder: str, storage_options: dict[str, Any] | None = None) -> di
         if name in states:
             saved[name] = Saved.parse(states[name], states[name].get("_info"), path=place)
             if all(_entry(place, shard, storage_options) is not None for shard in saved[name].shards):
-                continue  # otherwise the split was saved again, alone
+                continue  # otherwise the split was saved again separately
         saved[name] = read_saved(place, storage_options)
     return saved
 
@@ -233,7 +233,7 @@ def open_saved(
     Args:
         folder: its folder.
         saved: its description.
-        in_memory: True to read the files instead of mapping them; None does so below the setting `max_memory_bytes`.
+        in_memory: True to read the files instead of mapping them; None reads files below the setting `max_memory_bytes`.
         storage_options: for fsspec.
 
     Raises:
@@ -326,7 +326,7 @@ def place(staged: StagedFolder, target: str, parts: Mapping[str, Saved], *, grou
 
     Raises:
         ConfigurationError: the target contains a built dataset.
-        DatasetDiskError, DownloadError: the disk or the store raises an error; existing content stays.
+        DatasetDiskError, DownloadError: writing to the disk or the store failed; existing content is unchanged.
     """
     if not files.is_url(located(target)) and _is_ours_alone(staged.target):
         for name, content in _contents(parts, group=group, embeds=False).items():
@@ -343,7 +343,7 @@ def check_names(splits: Iterable[str]) -> None:
     """Check that all splits are valid folder names.
 
     Raises:
-        ConfigurationError: a split is not.
+        ConfigurationError: a split is not a valid folder name.
     """
     for name in splits:
         if not isinstance(name, str) or name in {"", ".", ".."} or {"/", "\\", "\0"} & set(name):
@@ -351,7 +351,7 @@ def check_names(splits: Iterable[str]) -> None:
 
 
 def refuse_taken(target: str, storage_options: dict[str, Any] | None = None) -> None:
-    """Refuse a target that is a file, or a folder of the cache, whose metadata would be lost.
+    """Raise an error for a target that is a file, or a folder of the cache, whose metadata would be lost.
 
     Raises:
         FileInPlaceError: the path is a file.
@@ -369,7 +369,7 @@ def refuse_taken(target: str, storage_options: dict[str, Any] | None = None) -> 
 
 
 def _contents(parts: Mapping[str, Saved], *, group: bool, embeds: bool) -> dict[str, bytes]:
-    """Return the JSON files, with the one that acts as commit first."""
+    """Return the JSON files, first the one that acts as the commit."""
     made: dict[str, bytes] = {}
     if group:
         states = {name: _state(saved, embeds) for name, saved in parts.items()} if embeds else None
@@ -385,7 +385,7 @@ def _state(saved: Saved, embeds: bool) -> dict[str, Any]:
 
 
 def _is_ours_alone(folder: str) -> bool:
-    """Return True if the folder has only a saved dataset, or is empty."""
+    """Return True if the folder is empty or only contains a saved dataset."""
     if not os.path.lexists(folder):
         return True
     splits = set(_splits(folder, None))
@@ -513,7 +513,7 @@ def _put_into(place: _Place, folder: str, parts: Mapping[str, Saved], group: boo
             place.remove(name)
         raise
     if group:
-        place.remove(STATE_FILE)  # state of a single dataset there, which would be read first
+        place.remove(STATE_FILE)  # the state of a single dataset would be read first
     for name, content in contents.items():
         place.write(name, content)
     for name in sorted(old - {commit, *contents, *placed}):

@@ -40,7 +40,7 @@ class Sink(Protocol):
         ...
 
     def add(self, batch: pa.RecordBatch, *, ends_batch: bool) -> None:
-        """Write rows, and whether they end a batch: batches end at the same rows in each run."""
+        """Write rows. `ends_batch` is True if they end a batch; batches end at the same rows in each run."""
         ...
 
     def settle(self) -> dict[str, Any]:
@@ -52,7 +52,7 @@ class Sink(Protocol):
         ...
 
     def close(self) -> None:
-        """Close the file unfinished."""
+        """Close the file without finishing it."""
         ...
 
 
@@ -314,7 +314,7 @@ class ArrowSink:
 
     def settle(self) -> dict[str, Any]:
         """See `Sink.settle`: only whole files can be resumed."""
-        raise AssertionError("an Arrow stream is resumed shard by shard")
+        raise AssertionError("Arrow streams are resumed shard by shard")
 
     def end(self) -> dict[str, Any]:
         """See `Sink.end`."""

@@ -63,33 +63,35 @@ class Pushable:
         Args:
             repo_id: `org/name`, or `name` for the namespace of the user.
             config_name: the config that the split belongs to.
-            set_default: True to make the config the default; None decides by its name; False does not.
-            split: name of the split; None: that of the dataset, or `train`.
-            data_dir: folder of the repository for the files; None: `data` for the config `default`, else the config's name.
+            set_default: True to make the config the default, False not to; None decides by its name.
+            split: name of the split; None means that of the dataset, or `train`.
+            data_dir: folder of the repository for the files; None means `data` for the config `default`, or else the name of
+                the config.
             commit_message: the first line of the commit; None: `Upload dataset`.
             commit_description: description of the commit.
             private: True to create a new repository as private; None: the default of the namespace.
-            token: access token for the Hub; None: that of the login.
+            token: access token for the Hub; None means the saved token.
             revision: branch, created if needed; None: `main`.
             create_pr: True to open a pull request instead of committing to the branch.
             max_shard_size: approximate size of a file in memory, such as "1GB"; None: the setting `max_shard_bytes` (500 MB);
-                for streams one file per shard, or more for a larger shard.
-            num_shards: number of files; the files of a stream get rows in turn if its number of rows is unknown and it has not
-                that many shards.
+                for streams one file per shard, or several for large shards.
+            num_shards: number of files; if the number of rows of a stream is unknown and it has fewer shards, rows are
+                distributed to the files in turn.
             embed_external_files: True to store the content of files that images and other media refer to by path.
-            num_proc: number of processes that write files, and minimum number of files.  For a stream, each writes one shard at
-                a time.
+            num_proc: number of processes that write files, and minimum number of files.  For a stream, each process writes
+                one shard at a time.
 
         Returns:
             The commit, as `huggingface_hub.CommitInfo`.
 
         Raises:
-            ConfigurationError: invalid arguments, features that differ from those of other splits in the repository, or
-                an endless stream.
-            CellCastError: a value of a stream has another type than the first rows; the error names split, row and column.
+            ConfigurationError: an argument is invalid, the features differ from those of other splits in the repository, or
+                the stream is endless.
+            CellCastError: the type of a value of a stream differs from the first rows; the error names split, row and
+                column.
             ManifestError: the card of the repository is invalid.
             MediaNotFoundError, UntrustedPathError: a file that a row refers to cannot be embedded.
-            PushError, HubError: the Hub refuses the push.
+            PushError, HubError: the Hub rejects the push.
             OfflineError: the Hub cannot be reached, or offline mode is on.
         """
 
@@ -100,15 +102,15 @@ class Pushable:
 def each_split(
     kind: type, *by_split: str, tries: str = "", change: Callable[[str, dict[str, Any]], None] | None = None
 ) -> Callable[[F], F]:
-    """Make a declared method, or property, call the one of its name of `kind` for every split.
+    """Return a decorator: the declared method or property calls that of the same name of `kind` for every split.
 
-    With return type `Self`, the method returns the results as splits; with None, nothing; else a dict of results by split.
-    The docstring of `kind` is appended to its own.
+    With return type `Self`, the method returns the results as splits; with None, nothing; otherwise a dict of results by
+    split.  The docstring of `kind` is appended to its own.
 
     Args:
         kind: the class of the rows of a split.
         by_split: names of plural arguments that are a dict with an entry for each split.
-        tries: a method without side effects that is called for every split first, so that an error changes nothing.
+        tries: a method without side effects that is called for every split first, so that an error leaves all splits unchanged.
         change: changes the arguments for a split, whose name it receives.
     """
 
@@ -236,10 +238,10 @@ class SplitMapping(dict[str, T]):
         They replace all splits of the config: other splits in the repository are removed.
 
         Args:
-            num_shards: number of files of each split; for other splits it follows from `max_shard_size`.
+            num_shards: number of files by split; for other splits it is computed from `max_shard_size`.
 
         Raises:
-            ConfigurationError: the splits have different features, or as for `Dataset.push_to_hub`.
+            ConfigurationError: the splits have different features; see also `Dataset.push_to_hub`.
         """
 
     # -- every split ---------------------------------------------------------------------------------------------------
@@ -274,7 +276,7 @@ class SplitMapping(dict[str, T]):
         return type(self)(self._each(lambda _, rows: getattr(rows, verb)(*args)))
 
     def _by_split(self, argument: str, given: Any) -> dict[str, Any]:
-        """An argument that is a dict with an entry for each split, or None.
+        """Return an argument that must be None or a dict with an entry for each split.
 
         Raises:
             ConfigurationError: the argument is not a dict, or a split has no entry.

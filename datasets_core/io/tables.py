@@ -43,7 +43,7 @@ if TYPE_CHECKING:
     import polars as pl
 
 
-# Common to all exports: the rows as Arrow tables, and a target that appears when it is complete.
+# Common parts of all exports: rows as Arrow tables, and target files that appear when they are complete.
 
 
 BATCH_ROWS = 1000
@@ -51,7 +51,7 @@ BATCH_ROWS = 1000
 
 
 def table_of(dataset: Rows, start: int, stop: int) -> pa.Table:
-    """Return the rows from `start` to `stop`, all columns, features in the metadata.
+    """Return all columns of the rows from `start` to `stop`, with the features in the metadata.
 
     >>> table_of(Dataset.from_dict({"a": [1, 2, 3]}), 1, 3).num_rows
     2
@@ -59,13 +59,15 @@ def table_of(dataset: Rows, start: int, stop: int) -> pa.Table:
     if dataset._index is None:
         table = pa.Table.from_batches(dataset._table.batches(None, start, stop), dataset._table.schema)
     else:
-        batches = dataset._table.batches_at(dataset._index[start:stop])  # all at once: three times the memory
+        batches = dataset._table.batches_at(
+            dataset._index[start:stop]
+        )  # one call for all rows would need three times the memory
         table = pa.Table.from_batches(batches, dataset._table.schema)
     return dataset._described(table)
 
 
 def spans(dataset: Rows, batch_size: int | None, default: int = BATCH_ROWS) -> list[tuple[int, int]]:
-    """Yield start and stop of each batch."""
+    """Return start and stop of each batch."""
     size = default if batch_size is None else checked_batch_size(batch_size)
     return list(pairwise([*range(0, dataset.num_rows, size), dataset.num_rows])) if dataset.num_rows else []
 
@@ -87,10 +89,10 @@ def rows_of_bytes(dataset: Rows, num_bytes: int, least: int = 1) -> int:
 
 
 def opened(target: Any, storage_options: dict[str, Any] | None) -> AbstractContextManager[IO[bytes]]:
-    """A context with the target file: a path or URL that appears when it is complete, or a file opened by the user.
+    """Return a context with the target file: a path or URL, which appears when it is complete, or a file opened by the user.
 
     Raises:
-        ArgumentTypeError: neither a path nor a file.
+        ArgumentTypeError: the target is neither a path nor a file.
     """
     if isinstance(target, (str, os.PathLike)):
         return files.new_file(os.fspath(target), storage_options)
@@ -172,7 +174,7 @@ def write_sql_parts(
         parts: datasets, each with start and stop of its rows; at least one.
         name: name of the table.
         con: the database.
-        options: for pandas.
+        options: options for pandas.
         num_rows: number of rows, if known.
     """
     needed("pandas", "to_sql()")
@@ -285,7 +287,7 @@ def rows_of_spark(kind: type[T], df: Any, split: str | None, features: Features 
     """Return the rows of a Spark frame; see `Dataset.from_spark`."""
     needed("pyspark", "from_spark()", "pyspark")
     if not hasattr(df, "toPandas"):
-        raise ArgumentTypeError(f"from_spark() takes a Spark DataFrame, found {type(df).__name__}.")
+        raise ArgumentTypeError(f"from_spark() needs a Spark DataFrame, not {type(df).__name__}.")
     if hasattr(df, "toArrow"):  # since Spark 4
         table = df.toArrow()
     else:
@@ -363,11 +365,11 @@ def parquet_writer(out: IO[bytes], schema: pa.Schema, options: dict[str, Any]) -
         raise ConfigurationError(f"{error}. Pass options of pyarrow.parquet.ParquetWriter.") from error
 
 
-# `Table`: what `Dataset.data` gives: an Arrow table, in memory or of a file, or of several.
+# `Table`, the type of `Dataset.data`: an Arrow table in memory, of a file, or of several tables.
 
 
 class Table:
-    """An Arrow table; `table` is that of pyarrow, whose attributes and methods this class has too.
+    """An Arrow table; `table` is a `pyarrow.Table`, whose attributes and methods are also available on this class.
 
     >>> InMemoryTable.from_pydict({"a": [1, 2]}).slice(1).table.to_pydict()
     {'a': [2]}
@@ -378,11 +380,11 @@ class Table:
 
     @property
     def blocks(self) -> list[list[Table]]:
-        """The tables that this one was put together from: rows of tables that lie side by side."""
+        """The tables that this table consists of: lists of tables side by side, one list below the other."""
         return [[self]]
 
     def __getattr__(self, name: str) -> Any:
-        if name == "table" or name.startswith("__"):  # not there yet: it is being unpickled
+        if name == "table" or name.startswith("__"):  # missing during unpickling
             raise AttributeError(name)
         try:
             found = getattr(self.table, name)
@@ -395,11 +397,11 @@ class Table:
         return self._made(found, (name, args, kwargs)) if isinstance(found, pa.Table) else found
 
     def _made(self, table: pa.Table, replay: Replay) -> Table:
-        """The result of a method of the table."""
+        """Return the result of a method of the table."""
         return InMemoryTable(table)
 
     def cast(self, *args: Any, **kwargs: Any) -> Table:
-        """Return the table with the types of a schema, by the rules of features: fields of structs are found by name."""
+        """Return the table with the types of a schema; as in casts of features, fields of structs are matched by name."""
         return self._made(_cast(self.table, *args, **kwargs), ("cast", args, kwargs))
 
     def __getitem__(self, key: Any) -> Any:
@@ -423,14 +425,14 @@ class Table:
         return self
 
     def __deepcopy__(self, memo: dict[int, Any]) -> Self:
-        return self  # Arrow data do not change
+        return self  # Arrow data is immutable
 
     def equals(self, other: Any, check_metadata: bool = False) -> bool:
-        """True if both tables have the same columns and values."""
+        """Return True if both tables have the same columns and values."""
         return bool(self.table.equals(getattr(other, "table", other), check_metadata=check_metadata))
 
     def fast_slice(self, offset: int = 0, length: int | None = None) -> pa.Table:
-        """Return some rows, as a table of pyarrow."""
+        """Return a range of rows as a `pyarrow.Table`."""
         return self.table.slice(offset, length)
 
 
@@ -439,13 +441,13 @@ class InMemoryTable(Table):
 
     @classmethod
     def from_file(cls, filename: str) -> Self:
-        """Read an Arrow file, of either form."""
+        """Read an Arrow file in stream or file format."""
         with pa.OSFile(os.fspath(filename)) as source:
             return cls(read_ipc(source))
 
     @classmethod
     def from_buffer(cls, buffer: pa.Buffer) -> Self:
-        """Read the contents of an Arrow file."""
+        """Read an Arrow file from its bytes."""
         return cls(read_ipc(pa.BufferReader(buffer)))
 
     @classmethod
@@ -475,12 +477,12 @@ class InMemoryTable(Table):
 
 
 class MemoryMappedTable(Table):
-    """A table whose bytes are those of a file, and what was done to it since: its pickle holds both, and no rows.
+    """A memory-mapped table of a file; its pickle has the path and the later operations, but no rows.
 
     Args:
         table: the table.
         path: the file.
-        replays: name, arguments and keyword arguments of each method that led from the file to the table.
+        replays: name, arguments and keyword arguments of each method that was applied to the table of the file.
     """
 
     def __init__(self, table: pa.Table, path: str, replays: Sequence[Replay] | None = None) -> None:
@@ -489,7 +491,7 @@ class MemoryMappedTable(Table):
 
     @classmethod
     def from_file(cls, filename: str, replays: Sequence[Replay] | None = None) -> MemoryMappedTable:
-        """Map an Arrow file, of either form, and call the methods that `replays` name."""
+        """Map an Arrow file in stream or file format, and apply the methods in `replays`."""
         made = cls(read_ipc(pa.memory_map(os.fspath(filename))), filename)
         for name, args, kwargs in replays or ():
             made = getattr(made, name)(*args, **kwargs)
@@ -503,11 +505,11 @@ class MemoryMappedTable(Table):
 
 
 class ConcatenationTable(Table):
-    """Tables put together.
+    """Several tables joined to one.
 
     Args:
-        table: the rows of all of them.
-        blocks: the tables: rows of tables that lie side by side.
+        table: the joined table.
+        blocks: the tables: lists of tables side by side, one list below the other.
 
     >>> upper, lower = InMemoryTable.from_pydict({"a": [1]}), InMemoryTable.from_pydict({"a": [2]})
     >>> ConcatenationTable.from_tables([upper, lower]).to_pydict()
@@ -525,9 +527,11 @@ class ConcatenationTable(Table):
 
     @classmethod
     def from_blocks(cls, blocks: Any) -> ConcatenationTable:
-        """Put tables together: a table, tables one below the other, or rows of tables side by side.
+        """Join tables.
 
-        Neighbours in memory become one table.
+        Args:
+            blocks: a table, a list of tables one below the other, or a list of lists of tables side by side. Adjacent tables in
+                memory are merged.
         """
         if isinstance(blocks, Table):
             blocks = [[blocks]]
@@ -537,7 +541,7 @@ class ConcatenationTable(Table):
 
     @classmethod
     def from_tables(cls, tables: Sequence[Any], axis: int = 0) -> ConcatenationTable:
-        """Join tables: rows below rows with `axis=0`, columns beside columns with `axis=1`."""
+        """Join tables: `axis=0` appends rows, `axis=1` appends columns."""
         held = [table if isinstance(table, Table) else InMemoryTable(table) for table in tables]
         if axis == 1:
             return _beside(held)
@@ -573,7 +577,7 @@ def _below(tables: Sequence[Any]) -> pa.Table:
 
 
 def _beside(tables: Sequence[Table]) -> ConcatenationTable:
-    """Tables side by side; where their blocks end at different rows, all are cut there."""
+    """Join tables side by side; blocks are split at the rows where a block of any table ends."""
     joined = tables[0].table
     for field, column in (pair for each in tables[1:] for pair in zip(each.table.schema, each.table.columns, strict=True)):
         joined = joined.append_column(field, column)
@@ -591,7 +595,7 @@ def _beside(tables: Sequence[Table]) -> ConcatenationTable:
 
 
 def _sliced(blocks: list[list[Table]], offset: int = 0, length: int | None = None) -> list[list[Table]]:
-    """The blocks of some rows."""
+    """Return the blocks of a range of rows."""
     stop = sum(len(row[0]) for row in blocks) if length is None else offset + length
     found, start = [], 0
     for row in blocks:
@@ -604,7 +608,7 @@ def _sliced(blocks: list[list[Table]], offset: int = 0, length: int | None = Non
 
 
 def data_table(table: pa.Table, rows: RowTable) -> Table:
-    """The rows of a dataset as a table that knows its files."""
+    """Return the rows of a dataset as a table with references to its files."""
     if not rows.files:
         return InMemoryTable(table)
     blocks: list[list[Table]] = []
@@ -618,14 +622,14 @@ def data_table(table: pa.Table, rows: RowTable) -> Table:
 
 
 class _MappedRows(MemoryMappedTable):
-    """Rows of a file of a dataset; its pickle holds them."""
+    """Rows of a file of a dataset; the pickle contains the rows."""
 
     def __reduce__(self) -> tuple[Any, ...]:
         return _MappedRows, (self.table, self.path, self.replays)
 
 
 def read_ipc(source: Any) -> pa.Table:
-    """The table of an Arrow file, of either form."""
+    """Return the table of an Arrow file in stream or file format."""
     try:
         return pa.ipc.open_stream(source).read_all()
     except pa.ArrowInvalid:
@@ -634,7 +638,7 @@ def read_ipc(source: Any) -> pa.Table:
 
 
 def plain_table(table: Any) -> pa.Table:
-    """The table of pyarrow in a `Table`; another as it is."""
+    """Return the `pyarrow.Table` of a `Table`; other tables unchanged."""
     return table.table if isinstance(table, Table) else table
 
 

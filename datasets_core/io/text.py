@@ -1,7 +1,7 @@
-"""Rows as CSV and JSON text in the format of pandas: written here for simple columns, by pandas for others.
+"""Writes rows as CSV and JSON text in the format of pandas: simple columns here, other columns with pandas.
 
-For CSV, simple columns are numbers, texts, booleans, dates, and dicts and lists of them; for JSON lines or one list of records,
-all columns are written here.
+For CSV, simple columns are numbers, strings, booleans, dates, and dicts and lists of them.  For JSON lines or one list of
+records, all columns are written here.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ from datasets_core.optional import needed
 from datasets_core.progress import progress
 from datasets_core.store.rows.rows import Rows
 
-# The JSON text of Arrow columns, each value as pandas writes it: floats with ten decimals, timestamps as milliseconds.
+# JSON text of Arrow columns in the format of pandas: floats with ten decimals, timestamps as milliseconds.
 
 
 types = pa.types
@@ -74,10 +74,10 @@ def objects(table: pa.Table, *, between: str = "\n", is_ascii: bool = True) -> b
     Args:
         table: columns of known types.
         between: separator of rows.
-        is_ascii: True to escape other characters.
+        is_ascii: True to escape non-ASCII characters.
 
     Raises:
-        CastError: bytes that are not text.
+        CastError: a value has bytes that are not UTF-8 text.
 
     >>> objects(pa.table({"a": [[0.1 + 0.2, None]], "b": ["x/y"]}))
     b'{"a":[0.3,null],"b":"x\\\\/y"}'
@@ -96,14 +96,14 @@ def objects(table: pa.Table, *, between: str = "\n", is_ascii: bool = True) -> b
     text = between.join([form % row for row in zip(*columns, strict=True)])
     if is_ascii and "\\u007f" in text:  # left unchanged by pandas
         text = _DELETE.sub("\\1\x7f", text)
-    return text.replace("/", "\\/").encode("utf-8")  # slashes occur only in strings and names; pandas escapes them
+    return text.replace("/", "\\/").encode("utf-8")  # slashes only occur in strings and names; pandas escapes them
 
 
 class _Writer:
     """Writes the values of arrays.
 
     Args:
-        quote: writes a text.
+        quote: returns the JSON text of a string.
     """
 
     def __init__(self, quote: Callable[[str], str]) -> None:
@@ -198,7 +198,7 @@ def _number_texts(array: pa.Array, holder: str) -> pa.Array | None:
 
 
 def float_texts(values: np.ndarray[Any, Any]) -> pa.Array:
-    """Floats as pandas writes them: ten decimals, or ten digits and an exponent.
+    """Return floats in the format of pandas: ten decimals, or ten digits and an exponent.
 
     >>> float_texts(np.array([0.1 + 0.2, 1e20, 2.0, -0.5, float("nan")])).to_pylist()
     ['0.3', '1e+20', '2.0', '-0.5', 'null']
@@ -296,11 +296,11 @@ class TextForm:
 
 
 def csv_form(dataset: Rows, options: Mapping[str, Any]) -> TextForm:
-    """Return the conversion of rows to csv.
+    """Return the conversion of rows to CSV.
 
     Args:
         dataset: rows with the selected columns.
-        options: those of `pandas.DataFrame.to_csv`, without `mode` and `compression`.
+        options: options of `pandas.DataFrame.to_csv`, without `mode` and `compression`.
 
     Raises:
         MissingDependencyError: the options or columns need pandas, which is not installed.
@@ -321,7 +321,7 @@ def json_form(dataset: Rows, options: Mapping[str, Any]) -> TextForm:
 
     Args:
         dataset: rows with the selected columns.
-        options: those of `pandas.DataFrame.to_json`, without `mode` and `compression`.
+        options: options of `pandas.DataFrame.to_json`, without `mode` and `compression`.
 
     Raises:
         MissingDependencyError: the options need pandas, which is not installed.
@@ -404,14 +404,14 @@ def _texts(dataset: Rows, encode: Encode, batches: list[tuple[int, int]], num_pr
 
 
 def check_mode(mode: Any) -> None:
-    """Refuse a mode that keeps a part of a file.
+    """Check that the mode overwrites the file.
 
     Raises:
         ConfigurationError: the mode is not "w".
     """
     if mode != "w":
         advice = "To append rows to a file, pass the file opened with 'ab'"
-        raise ConfigurationError(f"mode={mode!r} is not supported: a path is always overwritten. {advice}.")
+        raise ConfigurationError(f"mode={mode!r} is not supported, since paths are always overwritten. {advice}.")
 
 
 def _refused(error: Exception, method: str) -> ConfigurationError:
@@ -429,7 +429,7 @@ def packer_of(target: Any, compression: Any) -> Packer | None:
         compression: "gzip", "bz2", "xz", "infer" or None.
 
     Raises:
-        ConfigurationError: unknown compression, or one for an open file.
+        ConfigurationError: the compression is unknown, or given for an open file.
     """
     if compression is None:
         return None
@@ -554,7 +554,9 @@ def _json_by_pandas(options: Mapping[str, Any], dataset: Rows, batch: tuple[int,
         for name in decoded:
             frame[name] = object_column(columns[name])
     try:
-        with warnings.catch_warnings():  # pandas will write timestamps as ISO texts; `date_format="iso"` does so now
+        with (
+            warnings.catch_warnings()
+        ):  # future versions of pandas write timestamps as ISO strings, as `date_format="iso"` does now
             warnings.filterwarnings("ignore", message=".*datetime/timedelta")
             text: str = frame.to_json(None, **options)
     except (UnicodeDecodeError, OverflowError) as error:
@@ -567,8 +569,8 @@ def _json_by_pandas(options: Mapping[str, Any], dataset: Rows, batch: tuple[int,
 def _frame_for_json(table: pa.Table, options: Mapping[str, Any]) -> Any:
     """Return the frame of a table, with times that every release of pandas writes correctly as JSON.
 
-    Before 3.0 pandas writes times in other units than nanoseconds off by a factor of 1,000 or more. Times beyond the range
-    of nanoseconds become the numbers for the text.
+    Before 3.0, pandas writes times in other units than nanoseconds wrong by a factor of 1,000 or more. Times out of range
+    for nanoseconds are replaced by the numbers of the text.
     """
     is_iso = options.get("date_format", "iso" if options["orient"] == "table" else "epoch") == "iso"
     unit = options.get("date_unit") or "ms"
@@ -601,7 +603,7 @@ def _iso_duration(value: timedelta | None) -> str | None:
 
 
 def _in_unit(kind: pa.DataType, unit: str | None) -> pa.DataType:
-    """Return the type with timestamps and durations in a unit, or as integers, also in lists; in structs they are objects.
+    """Return the type with timestamps and durations in a unit, or as integers, including in lists; structs stay unchanged.
 
     >>> _in_unit(pa.list_(pa.timestamp("s", tz="UTC")), "ns")
     ListType(list<item: timestamp[ns, tz=UTC]>)

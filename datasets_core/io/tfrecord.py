@@ -1,4 +1,4 @@
-"""Rows as TFRecord files of `tf.train.Example` or `SequenceExample`: frames, shards, and a resumable writer."""
+"""Writes rows as TFRecord files of `tf.train.Example` or `SequenceExample`: frames, shards, and a resumable writer."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ class FramedRows:
 
     Args:
         features: types of the columns.
-        paths: the paths in values that are allowed to be opened: the content of files is stored in the frames.
+        paths: the paths in values that may be opened; the content of these files is stored in the frames.
         batch_rows: number of rows encoded at a time; None: some megabytes of rows.
 
     Attributes:
@@ -101,7 +101,10 @@ class FramedRows:
 def tell_rounded(columns: Iterable[str]) -> None:
     """Log once which columns were rounded."""
     for name in dict.fromkeys(columns):
-        logger.warning("Column %r: TFRecord files store float32, and values were rounded. Cast it to 'float32'.", name)
+        logger.warning(
+            "Column %r: TFRecord files store float32, and values were rounded. Cast it to 'float32'.",
+            name,
+        )
 
 
 # `RecordSink`: writes the rows of a stream to a TFRecord file that can be resumed after a crash.
@@ -182,7 +185,7 @@ class RecordSink:
         return self._out.settled()
 
     def close(self) -> None:
-        """See `Sink.close`: nothing has to be closed."""
+        """See `Sink.close`; there is nothing to close."""
 
 
 # Target TFRecord files: their names, and their appearance when all of them are complete.
@@ -221,7 +224,7 @@ def record_path(given: Any) -> str:
     """Return the path or URL; for a folder, the path of a file with the default name in it.
 
     Raises:
-        ArgumentTypeError: not a path.
+        ArgumentTypeError: the argument is not a path.
         ConfigurationError: an open file and a number of shards were given.
 
     >>> record_path("memory://out/")
@@ -268,7 +271,7 @@ def shard_paths(path: str, num_shards: Any) -> list[str]:
 
 
 def refuse_others(path: str, names: Sequence[str]) -> None:
-    """Refuse to write local shards next to shards with another total number, which readers would mix.
+    """Raise an error for existing local shards with another total number, which readers would mix with the new ones.
 
     Raises:
         ConfigurationError: such a shard exists.
@@ -280,16 +283,17 @@ def refuse_others(path: str, names: Sequence[str]) -> None:
     for name in sorted(os.listdir(folder)):
         if name.startswith(base) and _NUMBERED.fullmatch(name, len(base)) and name not in own:
             raise ConfigurationError(
-                f"{os.path.join(folder, name)} exists already, with another total number of shards. Remove its "
-                "files, or choose another path."
+                f"{os.path.join(folder, name)} already exists, with another total number of shards. Remove "
+                "these files, or choose another path."
             )
 
 
 class RecordPlaces:
-    """A context with target files that are written one after the other.
+    """A context for target files that are written one after the other.
 
-    Local files appear together when the block ends without error: until then they are in a hidden folder next to the target,
-    which is removed at the end; the next write removes a leftover of a killed process.  Objects in stores appear when complete.
+    Local files appear together when the block ends without an error; until then they are in a hidden folder next to the
+    target, which is removed at the end.  The next write removes a leftover of a killed process.  Objects in stores appear
+    when they are complete.
 
     Args:
         paths: paths of the files.
@@ -390,7 +394,7 @@ class _Write:
             return self._write(out, ((bytes(data), num_rows) for data, num_rows in next(parts)), bar)
 
     def shards(self, places: RecordPlaces, count: int, bar: Progress) -> int:
-        """Write the rows into several files, in ranges that differ by one row at most."""
+        """Write the rows into several files, whose numbers of rows differ by at most one."""
         least, more = divmod(self._rows.num_rows, count)
         borders = [least * number + min(number, more) for number in range(count + 1)]
         written = 0

@@ -1,6 +1,6 @@
 """Data layer of TF-Slim, without TensorFlow: dataset specification, decoders with item handlers, providers.
 
-The public names open their own modules on first use.
+The modules of public names are imported on first use.
 """
 
 from typing import TYPE_CHECKING

@@ -1,4 +1,4 @@
-"""`DataDecoder`: base of decoders from the data of one sample to its items."""
+"""`DataDecoder`: base class of decoders, which convert the data of a sample to items."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from datasets_core.errors import ArgumentTypeError, ConfigurationError, UnknownI
 
 
 class DataDecoder(ABC):
-    """The base of decoders: derive a class that has `decode` and `list_items`, or `Decode` and `ListItems`.
+    """Base class of decoders; subclasses define `decode` and `list_items`, or `Decode` and `ListItems`.
 
     >>> class Reversed(DataDecoder):
     ...     def decode(self, data, items=None):
@@ -35,25 +35,25 @@ class DataDecoder(ABC):
 
         Args:
             data: the reader's data of the sample: the bytes of a record, or a row.
-            items: names of items; default all.
+            items: names of items; None means all.
 
         Raises:
-            ValueError: an unknown item, or data without it.
+            ValueError: an item is unknown, or missing in the data.
         """
 
     @abstractmethod
     def list_items(self) -> list[str]:
-        """Return the names of the items that the decoder makes, in a fixed order."""
+        """Return the names of the items of the decoder, in a fixed order."""
 
     def decode_block(self, block: Iterable[Any], items: Sequence[str] | None = None) -> Iterator[dict[str, Any]]:
         """Yield the samples of a block, each as item → value; called by providers.
 
-        Samples before one that cannot be decoded are yielded, then the error is raised. This one calls `decode` for each;
-        a decoder that is faster for many records at once overrides it.
+        If a sample cannot be decoded, the samples before it are yielded first. The default implementation calls `decode` for
+        each sample; override it in a decoder that is faster for many samples at once.
 
         Args:
-            block: a `RecordBlock`, or any other samples.
-            items: names of items; default all.
+            block: a `RecordBlock`, or any other iterable of samples.
+            items: names of items; None means all.
 
         >>> from datasets_core import slim
         >>> list(slim.RowDecoder({"text": "line"}).decode_block([{"line": "a"}, {"line": "b"}], ["text"]))
@@ -63,23 +63,23 @@ class DataDecoder(ABC):
         return (dict(zip(names, self.decode(data, names), strict=True)) for data in block)
 
     def Decode(self, data: Any, items: Sequence[str] | None = None) -> list[Any]:  # noqa: N802
-        """`decode`, as older code spells it."""
+        """Same as `decode`, under its older name."""
         return self.decode(data, items)
 
     def ListItems(self) -> list[str]:  # noqa: N802
-        """`list_items`, as older code spells it."""
+        """Same as `list_items`, under its older name."""
         return self.list_items()
 
 
 def method_of(decoder: Any, *names: str) -> Any:
-    """Return a method of whatever has the methods of a decoder.
+    """Return a method of any object with the methods of a decoder.
 
     Args:
-        decoder: what was given as one.
-        names: what the method may be called; the first that is there is taken.
+        decoder: the object.
+        names: accepted names of the method; the first existing one is returned.
 
     Raises:
-        ConfigurationError: it has none of them.
+        ConfigurationError: the object has none of these methods.
 
     >>> class Older:
     ...     def ListItems(self):
@@ -95,15 +95,15 @@ def method_of(decoder: Any, *names: str) -> Any:
 
 
 def chosen_items(items: Sequence[str] | None, known: Sequence[str]) -> list[str]:
-    """Return the requested items, in their order; all if none are requested.
+    """Return the requested items in their order; all items if `items` is None.
 
     Args:
         items: the requested names.
         known: the existing items.
 
     Raises:
-        UnknownItemError: an unknown item.
-        ArgumentTypeError: one name instead of a list.
+        UnknownItemError: an item is unknown.
+        ArgumentTypeError: `items` is a single name, not a list.
 
     >>> chosen_items(["b"], ["a", "b"]), chosen_items(None, ["a", "b"])
     (['b'], ['a', 'b'])
@@ -111,7 +111,7 @@ def chosen_items(items: Sequence[str] | None, known: Sequence[str]) -> list[str]
     if items is None or not len(items):
         return list(known)
     if isinstance(items, str | bytes):
-        raise ArgumentTypeError(f"items must be a list or tuple of names, not {items!r}. Write [{items!r}].")
+        raise ArgumentTypeError(f"items must be a list or tuple of names, not {items!r}. Pass [{items!r}].")
     for item in items:
         if item not in known:
             raise UnknownItemError(item, known=known)

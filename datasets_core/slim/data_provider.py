@@ -1,4 +1,4 @@
-"""`DataProvider`: base of providers of items; `SampleStream`: samples of files with an exact state."""
+"""`DataProvider`: base class of providers of items; `SampleStream`: samples of files with an exact state."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from datasets_core.slim.threads import Entry, MergedUnits, MergeState, ThreadsCl
 
 
 class DataProvider(ABC):
-    """Base of providers: subclasses implement `sample`.
+    """Base class of providers; subclasses implement `sample`.
 
     Args:
         items: the names of the items.
@@ -46,7 +46,7 @@ class DataProvider(ABC):
         """Return the next sample.
 
         Args:
-            items: names of items; all are items of the provider.
+            items: names of items, already checked.
 
         Raises:
             OutOfRangeError: there are no more samples.
@@ -55,15 +55,15 @@ class DataProvider(ABC):
     def get(self, items: Sequence[str]) -> list[Any]:
         """Return the items of the next sample, in the order of `items`.
 
-        Each call takes a sample: request items of one sample in one call.
+        Each call consumes a sample, so request all items of a sample in one call.
 
         Args:
             items: a list or tuple of names.
 
         Raises:
-            ArgumentTypeError: another value, as a single name.
-            UnknownItemError: an unknown item.
-            OutOfRangeError: all samples were given.
+            ArgumentTypeError: `items` is not a list, such as a single name.
+            UnknownItemError: an item is unknown.
+            OutOfRangeError: there are no more samples.
         """
         self.check_items(items)
         if not items:
@@ -76,7 +76,7 @@ class DataProvider(ABC):
         return list(self._items)
 
     def num_samples(self) -> int | None:
-        """Recorded number of samples of the dataset."""
+        """Return the recorded number of samples of the dataset; None if unknown."""
         return self._num_samples
 
     def check_items(self, items: Any) -> None:
@@ -88,8 +88,7 @@ class DataProvider(ABC):
                 raise UnknownItemError(item, known=self._items)
 
 
-# `SampleStream`: samples on their way from files to whom they are given: read by threads, merged, shuffled; and its
-# states.
+# `SampleStream`: samples of files, read by threads, merged and shuffled, with states to resume from.
 
 
 _VERSION = 1
@@ -97,7 +96,7 @@ _ADVICE = "Pass an unchanged result of state_dict()."
 
 
 class _Point(NamedTuple):
-    """Position of a stream: the state after its chunk, and how many samples of the chunk were given."""
+    """Position of a stream: the state after its chunk, and the number of samples of the chunk that were returned."""
 
     merged: MergeState
     drawn: int
@@ -109,26 +108,26 @@ class _Point(NamedTuple):
 class SampleStream:
     """The samples of files, one by one.
 
-    An interrupt, as by Ctrl-C, may come between any two steps.  So every longer operation records its start
-    first, and the stream resumes from there, by reading again, if it did not finish.
+    An interrupt such as Ctrl-C may occur between any two steps.  Every longer operation therefore records its start
+    first; if it does not finish, the stream resumes from there by reading again.
 
     Attributes:
         chunk: samples taken from the queue together.
-        at: how many of them were given; counted by the caller.
+        at: number of them that were returned; counted by the caller.
         lock: held while samples are taken and counted.
 
     Args:
-        name: of the provider, for messages.
+        name: name of the provider, for error messages.
         units: the files.
         make_reader: makes a reader for each thread.
         num_readers: number of reading threads.
         capacity, minimum: sizes of the shuffling queue.
-        seed: of the order; None: not shuffled.
-        takes_seeds: True if a state may set another seed: the seed was drawn.
-        made_of: further facts that determine the order: a state with other facts is refused.
+        seed: seed of the order; None means not shuffled.
+        takes_seeds: True if a loaded state may set another seed, since the seed was drawn at random.
+        made_of: further facts that determine the order; a state with other facts is rejected.
 
     Raises:
-        ConfigurationError: invalid sizes.
+        ConfigurationError: the sizes are invalid.
     """
 
     def __init__(
@@ -151,7 +150,7 @@ class SampleStream:
         self.lock = threading.RLock()
         self._running: list[UnitThreads] = []
         self._is_closed = False
-        self._from: _Point | Mapping[str, Any] | None = None  # where to resume, if not behind the chunk
+        self._from: _Point | Mapping[str, Any] | None = None  # where to resume, if not after the chunk
         self.chunk: list[Entry] = []
         self._num_before = 0
         self._begin(MergeState())
@@ -161,7 +160,7 @@ class SampleStream:
     def _begin(self, state: MergeState) -> None:
         for threads in self._running:
             threads.close()
-        few = max(1, self._capacity // 4)  # of what is read one by one: in three places there may be so many besides the queue
+        few = max(1, self._capacity // 4)  # for samples read one by one: three places besides the queue may hold this many
         self._merged = MergedUnits(self._units, self._make_reader, self._num_readers, max(few, self._num_readers), state)
         self._most = few if self.reader.reads_one_by_one else 1 << 30
         self._queue: RandomQueue[Entry] | FirstInFirstOut[Entry] = (
@@ -173,11 +172,11 @@ class SampleStream:
 
     def _run(self, threads: UnitThreads) -> None:
         self._running[:] = [threads]
-        if self._is_closed:  # by another thread, which did not see these
+        if self._is_closed:  # by another thread, before these were set
             threads.close()
 
     def forked(self) -> None:
-        """Have a lock of this process."""
+        """Create the lock again in a forked process."""
         self.lock = threading.RLock()
 
     @property
@@ -187,28 +186,28 @@ class SampleStream:
 
     @property
     def num_taken(self) -> int:
-        """Samples that came from files."""
+        """Number of samples read from files."""
         return self._merged.num_taken
 
     @property
     def num_units(self) -> int:
-        """Files that were read to their end, once for each epoch."""
+        """Number of files read to their end, counted once per epoch."""
         return self._merged.num_units
 
     @property
     def is_due(self) -> bool:
-        """True if the next sample is not in the chunk."""
+        """True if the chunk is used up."""
         return self.at >= len(self.chunk) or self._from is not None or self._is_closed
 
     def next_chunk(self, most: int) -> None:
-        """Take the next samples as the chunk, at least one, if it is used up.
+        """Replace the chunk by the next samples, at least one, if it is used up.
 
         Args:
             most: maximum number.
 
         Raises:
             OutOfRangeError: there are no more samples.
-            ConfigurationError: it is closed.
+            ConfigurationError: the stream is closed.
             Exception: any error of a reader, after the samples before it.
         """
         with self.lock:
@@ -244,7 +243,7 @@ class SampleStream:
 
     @contextmanager
     def as_a_whole(self) -> Iterator[None]:
-        """A block whose samples are taken together: whatever is raised in it gives them back."""
+        """Return a context whose samples are taken together: if an error is raised in it, all of them are returned again."""
         with self.lock:
             begin = self._from or self._point()
             try:
@@ -259,7 +258,7 @@ class SampleStream:
     # -- states --------------------------------------------------------------------------------------------------------
 
     def state(self) -> dict[str, Any]:
-        """Return the position after the samples given: plain JSON."""
+        """Return the position after the returned samples, as plain JSON."""
         with self.lock:
             point = self._from or self._point()
             if not isinstance(point, _Point):
@@ -280,10 +279,10 @@ class SampleStream:
             }
 
     def load(self, state: Any) -> None:
-        """Go on where a state was saved.
+        """Continue at the position of a state.
 
         Raises:
-            StreamStateError: it is of another stream, or no state.
+            StreamStateError: the state belongs to another stream, or is not a state.
         """
         with self.lock:
             self._check(state)
@@ -291,22 +290,22 @@ class SampleStream:
 
     def _check(self, state: Any) -> None:
         if not isinstance(state, Mapping) or not {"version", "made_of", "seed", "lanes", "queue", "behind"} <= set(state):
-            raise StreamStateError("This is not a state of a provider. Pass a result of state_dict().")
+            raise StreamStateError("The argument is not a state of a provider. Pass a result of state_dict().")
         if state["version"] != _VERSION:
             raise StreamStateError(
-                f"The state has version {state['version']!r}, and this library reads version {_VERSION}. "
+                f"The state has version {state['version']!r}, but this library reads version {_VERSION}. "
                 "Use the version of the library that saved it."
             )
         facts, told = self._told_facts(), state["made_of"]
         differing = [name for name in facts if not isinstance(told, Mapping) or told.get(name) != facts[name]]
         if differing:
             raise StreamStateError(
-                f"The state is of a provider that was made of something else: {', '.join(differing)} differ. "
-                "Make the provider as the one that saved it."
+                f"The state was saved by a provider with other arguments: {', '.join(differing)} differ. "
+                "Create the provider with the arguments of the one that saved the state."
             )
         seed = state["seed"]
         if seed != self._seed and not (self._takes_seeds and isinstance(seed, int)):
-            raise StreamStateError(f"The state has seed {seed!r}, but this provider {self._seed!r}. Use the same seed.")
+            raise StreamStateError(f"The state has seed {seed!r}, but this provider has {self._seed!r}. Use the same seed.")
         for name in ("num_given", "turn", "next_unit", "drawn", "behind"):
             if not is_whole(state.get(name), 0):
                 raise StreamStateError(f"The state has {name} {state.get(name)!r}, which is not an integer. {_ADVICE}")
@@ -322,7 +321,7 @@ class SampleStream:
         self._check_places(state)
 
     def _check_places(self, state: Mapping[str, Any]) -> None:
-        """Refuse numbers that do not belong together."""
+        """Raise an error for inconsistent numbers."""
         (num_taken, num_units), queue, begun = state["counts"], state["queue"], state["next_unit"]
         lanes, most = [unit for unit, _ in state["lanes"]], self._num_readers
         drawn, capacity = (0, 0) if self._seed is None else (state["num_given"] - state["behind"], self._capacity)
@@ -337,7 +336,7 @@ class SampleStream:
         }
         for name, is_so in fits.items():
             if not is_so:
-                raise StreamStateError(f"The state has {name} {state[name]!r}, which does not fit the rest of it. {_ADVICE}")
+                raise StreamStateError(f"The state has {name} {state[name]!r}, which contradicts its other fields. {_ADVICE}")
 
     def _restore(self, begin: _Point | Mapping[str, Any]) -> None:
         if isinstance(begin, _Point):
@@ -361,7 +360,7 @@ class SampleStream:
             raise self._merged.error.with_traceback(None)
         if left:
             raise StreamStateError(
-                "The files end before the sample at which the state stands. Give those that it was saved with."
+                "The files end before the position of the state. Use the files that the state was saved with."
             )
         self._chunk_state = (self._merged.state(), self._queue.drawn, list(self._queue.entries))
         self._num_before, self._from = num_given, None
@@ -382,7 +381,7 @@ class SampleStream:
     # -- its end -------------------------------------------------------------------------------------------------------
 
     def close(self) -> None:
-        """End the threads."""
+        """Stop the threads."""
         self._is_closed = True
         _close(self._running)
 
@@ -393,7 +392,7 @@ def _close(running: list[UnitThreads]) -> None:
 
 
 def _size(path: str) -> int | None:
-    """Return the bytes of a local file; None of what is elsewhere, or not there."""
+    """Return the size of a local file in bytes; None if the file is remote or does not exist."""
     if files.is_url(str(path)):
         return None
     try:

@@ -1,4 +1,4 @@
-"""`Dataset`: specification of a dataset; `BuilderReader` and other readers of its data sources."""
+"""`Dataset`: specification of a dataset; `BuilderReader`; the files of `data_sources`."""
 
 from __future__ import annotations
 
@@ -29,25 +29,26 @@ from datasets_core.slim.readers import (
     WholeFileReader,
 )
 
-# `BuilderReader`: the rows of files of every format that the library reads.
+# `BuilderReader`: reads files of all formats of the library.
 
 
 _BLOCK_ROWS = 256
-_BLOCK_ROWS_OF_MEDIA = 4  # which are decoded as the row is made
+_BLOCK_ROWS_OF_MEDIA = 4  # small, since media are decoded with their rows
 
 
 class BuilderReader(SampleReader):
-    """Reads files as `load_dataset` does: a sample is a row, as a dict, and its key is its number, from 0.
+    """Reads files like `load_dataset`: each sample is a row, as a dict, and its key is the row number, from 0.
 
-    `RowDecoder` makes the items of rows.  A dataset whose reader takes no options may name the format, as `"csv"`, as
-    its reader.  Each file is read separately: if types or labels are inferred from the content, `features=` makes them equal.
+    `RowDecoder` makes items from rows.  If no options are needed, a dataset may use the name of the format, such as
+    `"csv"`, as its reader.  Each file is read separately; if types or labels are inferred from the content, pass
+    `features=` to make them equal in all files.
 
     Args:
         format: `"csv"`, `"json"`, `"parquet"`, `"text"`, or any other format of a builder.
-        options: of the builder, as for `load_dataset`.
+        options: options of the builder, as for `load_dataset`.
 
     Raises:
-        ConfigurationError: an unknown format.
+        ConfigurationError: the format is unknown.
 
     >>> import pathlib, tempfile
     >>> from datasets_core import slim
@@ -85,7 +86,7 @@ class BuilderReader(SampleReader):
                         block.append(row)
                         if len(block) == size:
                             break
-                except Exception as error:  # the rows before it are good
+                except Exception as error:  # the rows before it are returned first
                     failure = error
                 if block:
                     yield SampleBlock(block, np.arange(number, number + len(block), dtype=np.int64), number)
@@ -98,21 +99,21 @@ class BuilderReader(SampleReader):
                 rows.close()
 
 
-# `get_data_files`: the files that `data_sources` names.
+# `get_data_files`: the files of `data_sources`.
 
 
 def get_data_files(data_sources: Any) -> list[Any]:
-    """Return the files of data sources, in the order of reading without shuffling.
+    """Return the files of data sources, in the order in which they are read without shuffling.
 
     A path or URL is one file, even if it does not exist; a pattern with `*`, `?` or `[` means the matching files, sorted; a
-    list means its elements, in order.  A path is returned unchanged, and keys of samples contain it so.
+    list means its elements, in order.  Paths are returned unchanged, and appear unchanged in the keys of samples.
 
     Args:
-        data_sources: a path or URL, a pattern, or a list or tuple of such, also nested.
+        data_sources: a path or URL, a pattern, or a list or tuple of these, which may be nested.
 
     Raises:
-        NoDataFilesError: a pattern without matches, or an empty list.
-        ArgumentTypeError: anything else.
+        NoDataFilesError: a pattern has no matches, or a list is empty.
+        ArgumentTypeError: the argument has another type.
 
     >>> get_data_files(["b.tfrecord", ["a.tfrecord"]])
     ['b.tfrecord', 'a.tfrecord']
@@ -128,9 +129,7 @@ def get_data_files(data_sources: Any) -> list[Any]:
     elif isinstance(data_sources, str | os.PathLike) and isinstance(os.fspath(data_sources), str):
         found = _files_of(os.fspath(data_sources))
     else:
-        raise ArgumentTypeError(
-            f"data_sources is a path, a pattern, or a list of them, not {data_sources!r}. Give one of those."
-        )
+        raise ArgumentTypeError(f"data_sources must be a path, a pattern, or a list of these, not {data_sources!r}.")
     if not found:
         raise NoDataFilesError(data_sources if isinstance(data_sources, list | tuple) else os.fspath(data_sources))
     return found
@@ -139,7 +138,7 @@ def get_data_files(data_sources: Any) -> list[Any]:
 def _files_of(source: str) -> list[str]:
     if not source:
         return []
-    if not data_files.is_pattern(source) or files.is_http(source):  # the `?` of a URL begins its query
+    if not data_files.is_pattern(source) or files.is_http(source):  # in a URL, `?` begins the query
         return [source]
     if files.is_url(source) and not source.startswith("file://"):
         try:
@@ -151,12 +150,12 @@ def _files_of(source: str) -> list[str]:
 
 def _local_files(pattern: str) -> list[str]:
     local = files.local_path(pattern)
-    if os.path.lexists(local):  # a name may hold a bracket
+    if os.path.lexists(local):  # a file name may contain a bracket
         return [pattern]
     return sorted(path for path in glob.glob(local, recursive=True, include_hidden=True) if not os.path.isdir(path))
 
 
-_OF_OTHERS: dict[str, type[SampleReader]] = {  # by their names: TensorFlow's own, and what reads records for others here
+_OF_OTHERS: dict[str, type[SampleReader]] = {  # by the names of the classes of TensorFlow, or of `records`
     "TFRecordReader": TFRecordReader,
     "TextLineReader": TextLineReader,
     "FixedLengthRecordReader": FixedLengthRecordReader,
@@ -169,13 +168,13 @@ def reader_maker(reader: Any, reader_kwargs: Mapping[str, Any] | None = None) ->
     """Return a function that makes a reader for each thread.
 
     Args:
-        reader: a class derived from `SampleReader`, or another factory of readers; a reader, which
-            all threads share; the name of a format, as "csv"; or a reader class of TensorFlow, replaced by the one of
-            the same name here.
+        reader: a subclass of `SampleReader`, or another factory of readers; a reader, which all threads share; the name
+            of a format, such as "csv"; or a reader class of TensorFlow, which is replaced by the class of the same name
+            in this library.
         reader_kwargs: arguments of the factory.
 
     Raises:
-        ArgumentTypeError: arguments that it does not accept, or not a reader.
+        ArgumentTypeError: the reader does not accept the arguments, or is not a reader.
 
     >>> from datasets_core import slim
     >>> make = reader_maker(slim.TextLineReader, {"skip_header_lines": 1})
@@ -188,13 +187,13 @@ def reader_maker(reader: Any, reader_kwargs: Mapping[str, Any] | None = None) ->
     if isinstance(reader, SampleReader):
         if kwargs:
             raise ConfigurationError(
-                "reader_kwargs are for a reader class, and the dataset has a reader. Make that one with them."
+                "reader_kwargs require a reader class, but the dataset has a reader object. Create that object with them."
             )
         return lambda: reader
     if isinstance(reader, type) and not issubclass(reader, SampleReader) and reader.__module__.startswith(_OTHERS):
         name = reader.__name__.removesuffix("V2")
         if name not in _OF_OTHERS:
-            raise ArgumentTypeError(f"There is no replacement for the reader {name}. Pass one of: {', '.join(_OF_OTHERS)}.")
+            raise ArgumentTypeError(f"The reader {name} is not supported. Available readers: {', '.join(_OF_OTHERS)}.")
         reader = _OF_OTHERS[name]
     if not callable(reader):
         raise ArgumentTypeError(f"The reader must be a class such as slim.TFRecordReader, not {reader!r}.")
@@ -205,7 +204,7 @@ def _made(reader: Any, kwargs: Mapping[str, Any]) -> SampleReader:
     try:
         made = reader(**kwargs)
     except TypeError as error:
-        raise ArgumentTypeError(f"The reader cannot be made with {kwargs!r}: {error}. Fix reader_kwargs.") from error
+        raise ArgumentTypeError(f"The reader cannot be created with {kwargs!r}: {error}. Fix reader_kwargs.") from error
     if isinstance(made, SampleReader):
         return made
     if callable(getattr(made, "samples", None)):
@@ -214,7 +213,7 @@ def _made(reader: Any, kwargs: Mapping[str, Any]) -> SampleReader:
 
 
 class _Adapted(SampleReader):
-    """A reader of a class that only has the methods."""
+    """Wraps a reader that has the methods but not the base class."""
 
     def __init__(self, reader: Any) -> None:
         self._reader = reader
@@ -238,7 +237,7 @@ class _Adapted(SampleReader):
 
 
 def named(reader: Any, reader_kwargs: Mapping[str, Any] | None = None) -> list[Any]:
-    """Return a reader and its arguments in words that are the same in every process, for fingerprints.
+    """Return a description of a reader and its arguments that is the same in every process, for fingerprints.
 
     >>> named(TextLineReader, {"skip_header_lines": 1})
     ['TextLineReader', ['skip_header_lines', 1]]
@@ -249,21 +248,21 @@ def named(reader: Any, reader_kwargs: Mapping[str, Any] | None = None) -> list[A
     return [name, *([key, value if isinstance(value, plain) else type(value).__name__] for key, value in kwargs)]
 
 
-# `Dataset`: specification of a dataset, as in TF-Slim: its files, reader and decoder.
+# `Dataset`: specification of a dataset as in TF-Slim: files, reader and decoder.
 
 
 class Dataset:
-    """The specification of a dataset, from which `DatasetDataProvider` provides samples.
+    """The specification of a dataset, whose samples `DatasetDataProvider` provides.
 
-    Nothing is opened and nothing is looked up: each argument is kept as an attribute of its name.
+    Each argument becomes an attribute of the same name. No file is opened or checked.
 
     Args:
         data_sources: the files: a list of paths or URLs, a glob, or nested lists of them.
-        reader: the class that reads such files, as `slim.TFRecordReader` or `slim.TextLineReader`.
-        decoder: the `DataDecoder` that makes items of what the reader gives.
-        num_samples: how many samples there are.
-        items_to_descriptions: item → what it is, in words.
-        fields: whatever else belongs to the dataset, as `num_classes` or `labels_to_names`.
+        reader: the class that reads the files, such as `slim.TFRecordReader` or `slim.TextLineReader`.
+        decoder: the `DataDecoder` that makes items from the samples of the reader.
+        num_samples: number of samples.
+        items_to_descriptions: item → description.
+        fields: further attributes of the dataset, such as `num_classes` or `labels_to_names`.
 
     >>> from datasets_core import slim
     >>> decoder = slim.TFExampleDecoder(
@@ -300,11 +299,11 @@ class Dataset:
             items_to_descriptions=items_to_descriptions,
         )
 
-    def __getattr__(self, name: str) -> Any:  # a field of the user; called by Python for missing attributes
-        raise AttributeError(f"This dataset has no field {name!r}. Fields: {', '.join(map(repr, self.__dict__))}.")
+    def __getattr__(self, name: str) -> Any:  # called by Python for missing attributes
+        raise AttributeError(f"This dataset has no field {name!r}. Available fields: {', '.join(map(repr, self.__dict__))}.")
 
     def list_items(self) -> list[str]:
-        """Return the items that the decoder makes, in its order.
+        """Return the items of the decoder, in its order.
 
         >>> from datasets_core import slim
         >>> slim.Dataset([], None, slim.RowDecoder({"text": "line"}), 0, {}).list_items()
@@ -317,7 +316,7 @@ class Dataset:
 
         Args:
             data: the reader's data of one sample.
-            items: names of items; default all.
+            items: names of items; None means all.
 
         >>> from datasets_core import slim
         >>> slim.Dataset([], None, slim.RowDecoder({"text": "line"}), 1, {}).decode({"line": "a wren"}, ["text"])

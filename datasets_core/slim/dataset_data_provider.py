@@ -1,4 +1,4 @@
-"""`DatasetDataProvider`: samples of a dataset, read by threads, shuffled by a queue, decoded on use; as a torch dataset."""
+"""`DatasetDataProvider`: samples of a dataset, read by threads, shuffled by a queue, decoded on use."""
 
 from __future__ import annotations
 
@@ -36,20 +36,20 @@ from datasets_core.slim.queues import (
 from datasets_core.slim.readers import shown_key
 from datasets_core.slim.threads import Entry, WorkUnits
 
-# `as_torch`: items as tensors of torch, where they are numbers.
+# `as_torch`: converts numeric items to tensors of torch.
 
 
 _NUMBERS = "biufc"
 
 
 def as_torch(value: Any) -> Any:
-    """A value of an item for torch: arrays of numbers are tensors, sparse ones sparse tensors; all else stays what it is.
+    """Return arrays of numbers as tensors, sparse values as sparse tensors, and other values unchanged.
 
     Args:
-        value: what a decoder made.
+        value: the value of an item.
 
     Raises:
-        ConfigurationError: a sparse value has an index outside of its shape.
+        ConfigurationError: a sparse value has an index outside its shape.
         MissingDependencyError: torch is not installed.
 
     >>> as_torch(np.array([1, 2])), as_torch("a wren")
@@ -68,7 +68,7 @@ def as_torch(value: Any) -> Any:
 
 def _tensor(array: npt.NDArray[Any]) -> Any:
     flags = array.flags
-    if not (flags.writeable and flags.c_contiguous and array.dtype.isnative):  # torch takes none but these, or warns
+    if not (flags.writeable and flags.c_contiguous and array.dtype.isnative):  # torch rejects other arrays, or warns
         array = np.array(array, order="C", dtype=array.dtype.newbyteorder("="))
     return _torch().from_numpy(array)
 
@@ -79,7 +79,7 @@ def _sparse(value: SparseValue) -> Any:
         return _torch().sparse_coo_tensor(_tensor(indices), _tensor(value.values), shape, check_invariants=True)
     except RuntimeError as error:
         raise ConfigurationError(
-            f"A sparse value of shape {shape} is not a tensor: {error}. Fix its indices or its shape."
+            f"A sparse value of shape {shape} cannot be converted to a tensor: {error}. Fix its indices or its shape."
         ) from error
 
 
@@ -88,7 +88,7 @@ def _torch() -> Any:
     return needed("torch", needed_for="format='torch'", install="torch")
 
 
-_FEWEST, _MOST = 16, 4096  # samples that are taken from the queue, and parsed, at a time
+_FEWEST, _MOST = 16, 4096  # number of samples taken from the queue and parsed at a time
 _CHUNK_BYTES = 8 << 20
 
 Sample = dict[str, Any]
@@ -99,33 +99,33 @@ Format = Literal["numpy", "torch"]
 class DatasetDataProvider(DataProvider, Runner):
     """Provider of the samples of a dataset, one by one.
 
-    `get` takes a sample and returns some of its items; iteration yields samples as dicts of all items,
-    and ends with the last epoch; `batch` yields several at a time.  All of them continue at the provider's position.
+    `get` consumes a sample and returns some of its items; iteration yields samples as dicts of all items and ends with the
+    last epoch; `batch` yields several samples at a time.  All of them continue at the position of the provider.
 
-    Without shuffling and with one reader the samples come in the order of the files.  More readers read a file each, and give a
-    sample each in turn.  With shuffling the files come in another order in each epoch, and the samples pass a queue from which
-    one is drawn at random while more than `common_queue_min` are in it.  The order depends on the files, the arguments and
-    the seed, not on timing.
+    Without shuffling, one reader returns the samples in the order of the files; several readers read one file each, and
+    samples are taken from them in turn.  With shuffling, the order of files differs in each epoch, and samples pass through
+    a queue from which they are drawn at random while it has more than `common_queue_min` samples.  The order depends on the
+    files, the arguments and the seed, not on timing.
 
-    Threads start with the first sample; `close`, or the end of a `with` block, ends them.  A provider that was interrupted, as
-    by Ctrl-C, can continue: no more is lost than the sample, or the batch, that was being returned.
+    Threads start with the first sample; `close`, or the end of a `with` block, stops them.  A provider that was interrupted,
+    for example by Ctrl-C, can continue: at most the sample or batch that was being returned is lost.
 
     Args:
-        dataset: a `slim.Dataset`, or anything that has its attributes.
+        dataset: a `slim.Dataset`, or an object with its attributes.
         num_readers: number of files read at a time.
         reader_kwargs: arguments of the dataset's reader.
         shuffle: True to shuffle files and samples.
-        num_epochs: number of times each file is read; None for endless.
+        num_epochs: number of times each file is read; None for endless repetition.
         common_queue_capacity: maximum number of samples in the shuffling queue.
-        common_queue_min: minimum number of samples that stay in it, while more come.
-        record_key: name of the item with the origin of a sample: `file:place`; None for no such item.
-        seed: of the order; None draws one, which states contain.
+        common_queue_min: minimum number of samples kept in it, until the files end.
+        record_key: name of the item with the origin of a sample, `file:position`; None to omit this item.
+        seed: seed of the order; None draws a seed, which states include.
         scope: has no effect.
-        format: of items: `"numpy"` arrays, or `"torch"` tensors.
+        format: format of items: `"numpy"` arrays or `"torch"` tensors.
 
     Raises:
-        NoDataFilesError: the data sources contain no file.
-        ConfigurationError: `record_key` is an item of the dataset, or an invalid number.
+        NoDataFilesError: the data sources contain no files.
+        ConfigurationError: `record_key` is an item of the dataset, or a number is invalid.
 
     >>> import tempfile
     >>> from datasets_core import records, slim
@@ -160,14 +160,12 @@ class DatasetDataProvider(DataProvider, Runner):
         decoder = dataset.decoder
         items = list(method_of(decoder, "list_items", "ListItems")())
         if record_key in items:
-            raise ConfigurationError(
-                f"The item name used for record_key cannot also be used for a dataset item: {record_key}. Give another one."
-            )
+            raise ConfigurationError(f"record_key={record_key!r} is already an item of the dataset. Choose another name.")
         super().__init__(items if record_key is None else [*items, record_key], dataset.num_samples)
         sizes = common_queue_capacity, common_queue_min
         capacity, minimum = checked_sizes(*sizes) if shuffle else (checked_capacity(common_queue_capacity), 0)
         if format not in ("numpy", "torch"):
-            raise ConfigurationError(f"format={format!r} is unknown. Pass 'numpy' or 'torch'.")
+            raise ConfigurationError(f"Unknown format={format!r}. Pass 'numpy' or 'torch'.")
         number = checked_seed(seed) if shuffle else None
         self._stream = SampleStream(
             "The provider",
@@ -192,13 +190,13 @@ class DatasetDataProvider(DataProvider, Runner):
         self._sample_bytes = _CHUNK_BYTES // 64
         self._asked: tuple[str, ...] | None = None
         self._names: list[str] = []
-        self._decoded: Iterator[Sample] | None = None  # those from a place in the stream's chunk on
+        self._decoded: Iterator[Sample] | None = None  # the rest of the chunk of the stream, from a position
         self._run = self._place = 0
 
     # -- samples -------------------------------------------------------------------------------------------------------
 
     def sample(self, items: Sequence[str]) -> Sample:
-        """Return the next sample, with some of its items; see `get`, which checks their names."""
+        """Return the next sample with the given items; see `get`, which checks their names."""
         sample = self._taken(tuple(items))
         return sample if self._shown is None else {name: self._shown(value) for name, value in sample.items()}
 
@@ -210,7 +208,7 @@ class DatasetDataProvider(DataProvider, Runner):
             if stream.is_due:
                 self._decoded = None
                 self._take_chunk()
-            if self._place != stream.at:  # something was raised between the two, as by Ctrl-C
+            if self._place != stream.at:  # an error, such as Ctrl-C, was raised in between
                 self._decoded = None
             self._place = stream.at + 1
             sample = None if self._decoded is None else next(self._decoded, None)
@@ -222,7 +220,7 @@ class DatasetDataProvider(DataProvider, Runner):
             return sample
 
     def _key(self) -> str:
-        """Return the key of the next sample, which is passed where its reader makes none."""
+        """Return the key of the next sample; if its reader fails to make one, the sample is skipped."""
         stream = self._stream
         try:
             return stream.chunk[stream.at].key(stream.reader)
@@ -232,7 +230,7 @@ class DatasetDataProvider(DataProvider, Runner):
 
     def _ask(self, items: tuple[str, ...]) -> None:
         """Switch to other items."""
-        self._asked = None  # should an interrupt come
+        self._asked = None  # in case of an interrupt
         self._has_key = self._record_key is not None and self._record_key in items
         self._names = [item for item in items if item != self._record_key]
         self._decoded, self._run = None, 0
@@ -245,7 +243,7 @@ class DatasetDataProvider(DataProvider, Runner):
         self._sample_bytes = max(1, sum(sizes) // len(sizes)) if sizes else _CHUNK_BYTES // 256
 
     def _first_of_run(self) -> Sample:
-        """Return the next sample, as the first of some that are parsed together: few at first, and more with each run."""
+        """Return the next sample, the first of a run that is parsed together; runs start small and grow."""
         stream = self._stream
         self._decoded, self._run = None, min(_MOST, max(_FEWEST, 2 * self._run))
         try:
@@ -257,13 +255,13 @@ class DatasetDataProvider(DataProvider, Runner):
         return sample
 
     def _alone(self, entry: Entry) -> Sample:
-        """Return a sample decoded on its own, where it failed among others: its error names its file and its number."""
+        """Return a sample decoded alone after a failure in a block; an error names its file and its number."""
         path = redact(str(entry.origin.path))
         try:
             (sample,) = self._decode_block(_payloads([entry], name=path, first=entry.number), self._names)
         except Exception as error:
             self._stream.at += 1
-            if isinstance(error, (ConfigurationError, UnknownFeatureError)):  # of the decoder, whatever the sample
+            if isinstance(error, (ConfigurationError, UnknownFeatureError)):  # an error of the decoder, not of the sample
                 raise
             if isinstance(error, DatasetsCoreError) and path in str(error):
                 raise
@@ -290,23 +288,23 @@ class DatasetDataProvider(DataProvider, Runner):
         ragged: Ragged = "error",
         padding: Any = 0,
     ) -> Iterator[Sample]:
-        """Yield the samples in batches: for each item one array with one dimension more.
+        """Yield the samples in batches: for each item one array with an additional first dimension.
 
-        Arrays of different shapes cannot be stacked: an error; or they are padded at their ends, up to the largest of the
-        batch; or they are returned as a list.  Texts, keys and other values are always lists; sparse values become
-        one of one dimension more.  Samples before an error are yielded as a smaller batch, then the error is raised.
-        Samples that cannot be stacked are given again by the next call.
+        Arrays of different shapes are an error; or they are padded at their ends to the largest size in the batch; or they
+        are returned as a list.  Strings, keys and other values are always returned as lists; sparse values are stacked to
+        one sparse value with an additional dimension.  Samples before an error are yielded as a smaller batch, then the
+        error is raised.  Samples that cannot be stacked are returned again by the next call.
 
         Args:
-            size: samples in each batch; the last one may have fewer.
-            items: names of items; default all.
-            drop_remainder: True to drop a last batch that is not full.
-            ragged: action for arrays of different shapes: `"error"`, `"pad"` or `"list"`.
-            padding: value to pad numbers with; texts are padded with empty ones. A dict: for each item.
+            size: number of samples in each batch; the last batch may have fewer.
+            items: names of items; None means all.
+            drop_remainder: True to drop an incomplete last batch.
+            ragged: handling of arrays of different shapes: `"error"`, `"pad"` or `"list"`.
+            padding: value to pad numbers with, or a dict of values by item; strings are padded with empty strings.
 
         Raises:
-            ConfigurationError: a size below 1, or an unknown value of `ragged`.
-            UnknownItemError: an unknown item.
+            ConfigurationError: the size is below 1, or the value of `ragged` is unknown.
+            UnknownItemError: an item is unknown.
 
         >>> import pathlib, tempfile
         >>> from datasets_core import slim
@@ -330,13 +328,13 @@ class DatasetDataProvider(DataProvider, Runner):
             as_a_whole=self._stream.as_a_whole,
         )
 
-    # -- states and its end --------------------------------------------------------------------------------------------
+    # -- states and closing --------------------------------------------------------------------------------------------
 
     def state_dict(self) -> dict[str, Any]:
-        """Return the position of the provider, after the last sample it gave: plain JSON.
+        """Return the position of the provider after the last returned sample, as plain JSON.
 
-        It contains positions in the files, also of the samples in the queue, but no samples.  A provider made in the same
-        way, in any process, gives with it the same samples as this one from here on.
+        The state contains positions in the files, including those of the samples in the queue, but no samples.  A provider
+        created with the same arguments in any process continues from it with the same samples as this one.
 
         >>> import pathlib, tempfile
         >>> from datasets_core import slim
@@ -355,24 +353,24 @@ class DatasetDataProvider(DataProvider, Runner):
         return self._stream.state()
 
     def load_state_dict(self, state_dict: Mapping[str, Any]) -> None:
-        """Go on where a state was saved.
+        """Continue at the position of a state.
 
         Args:
-            state_dict: what `state_dict` gave, for a provider with the same files, reader, readers and queue.
+            state_dict: a result of `state_dict` of a provider with the same files, reader, number of readers and queue.
 
         Raises:
-            StreamStateError: it is of another provider, or altered.
+            StreamStateError: the state belongs to another provider, or was altered.
         """
         with self._stream.lock:
             self._stream.load(state_dict)
             self._forget()
 
     def __reduce__(self) -> tuple[Any, ...]:
-        """Pickle with the position: in another process a provider continues there, with threads of its own."""
+        """Pickle with the position; in another process the provider continues there with its own threads."""
         return _remade, (type(self), self._arguments, self._format, self.state_dict())
 
     def close(self) -> None:
-        """End the threads; nothing is given any more."""
+        """Stop the threads; no more samples are returned."""
         self._stream.close()
 
 
@@ -383,7 +381,7 @@ def _remade(kind: Any, arguments: tuple[Any, ...], format: Format, state: dict[s
 
 
 def _payloads(entries: Sequence[Entry], name: str = "records", first: int = 0) -> Any:
-    """Return the data of some samples to decode: records as a block."""
+    """Return the data of samples to decode; records become a block."""
     payloads = [entry.payload for entry in entries]
     if all(type(payload) is bytes for payload in payloads):
         return RecordBlock.of(payloads, name=name, first=first)
@@ -391,12 +389,12 @@ def _payloads(entries: Sequence[Entry], name: str = "records", first: int = 0) -
 
 
 def _decoded(decode_block: BlockDecoder, entries: Sequence[Entry], names: list[str]) -> Iterator[Sample]:
-    """Yield some samples as they are decoded, up to the first that cannot be."""
+    """Yield samples as they are decoded, up to the first that cannot be decoded."""
     decoded = iter(decode_block(_payloads(entries), names))
     while True:
         try:
             sample = next(decoded)
-        except Exception:  # the end, too; an error comes again where its sample is decoded alone
+        except Exception:  # includes the end; an error is raised again when its sample is decoded alone
             return
         yield sample
 

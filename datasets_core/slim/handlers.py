@@ -1,4 +1,4 @@
-"""Item handlers: items from the values of one or more keys: tensors, lookups, shapes, sparse values."""
+"""Item handlers, which make items from the values of keys: tensors, lookup tables, sparse values."""
 
 from __future__ import annotations
 
@@ -14,15 +14,15 @@ import numpy.typing as npt
 from datasets_core.errors import ArgumentTypeError, ConfigurationError, ItemError
 from datasets_core.records.specs.values import RaggedValue, SparseValue
 
-# `LookupTable`: numbers for the names of a vocabulary, or other values for values.
+# `LookupTable`: maps values to values, such as names to numbers.
 
 
 class LookupTable:
-    """A table from values to values, for `LookupTensor`.
+    """A table that maps values to values, for `LookupTensor`.
 
     Args:
-        vocabulary: a dict of values; or a list of values, mapped to their indices. Texts are their bytes.
-        default_value: result for all other values; None makes them an error.
+        vocabulary: a dict of values, or a list of values, which are mapped to their indices. Strings are encoded as UTF-8.
+        default_value: result for all other values; None raises an error for them.
 
     >>> table = LookupTable(["wren", "owl"])
     >>> table.lookup(np.array([b"owl", b"rook"], dtype=object)).tolist()
@@ -43,12 +43,12 @@ class LookupTable:
 
     @classmethod
     def of(cls, table: Any) -> Any:
-        """Return a user's table: one of these, any object with `lookup`, or a dict, whose missing values are an error.
+        """Return a table from a `LookupTable`, an object with `lookup`, or a dict; values missing in a dict are an error.
 
-        A static hash table of TensorFlow, which accepts only tensors, is copied.
+        A static hash table of TensorFlow is copied, since it only accepts tensors.
 
         Raises:
-            ArgumentTypeError: another value, or another table of TensorFlow.
+            ArgumentTypeError: the argument is not a table, or is an unsupported table of TensorFlow.
         """
         if hasattr(getattr(table, "key_dtype", None), "base_dtype"):
             return cls._copied(table)
@@ -60,12 +60,12 @@ class LookupTable:
 
     @classmethod
     def _copied(cls, table: Any) -> Any:
-        """Return a table of TensorFlow as one of these."""
+        """Return a copy of a table of TensorFlow as a `LookupTable`."""
         parts = [*table.export(), table.default_value] if hasattr(table, "export") and hasattr(table, "default_value") else []
         if not parts or not all(hasattr(part, "numpy") for part in parts):
             raise ArgumentTypeError(
-                f"table={table!r} is one of TensorFlow that tells no arrays what it holds. "
-                "Give slim.LookupTable({…}, default_value=-1), or a dict."
+                f"table={table!r} is a TensorFlow table whose content cannot be exported. "
+                "Pass slim.LookupTable({…}, default_value=-1), or a dict."
             )
         keys, values, default = (np.asarray(part.numpy()) for part in parts)
         made = cls(dict(zip(keys.tolist(), values.tolist(), strict=True)), default.tolist())
@@ -82,7 +82,7 @@ class LookupTable:
             values: an array.
 
         Raises:
-            ItemError: a value missing in a table without default.
+            ItemError: a value is missing in a table without default.
         """
         values = np.asarray(values)
         found = np.empty(values.shape, self._dtype)
@@ -99,7 +99,7 @@ class LookupTable:
         if self._factory is not None:
             return _plain(self._factory())
         advice = "Pass a table with a default: slim.LookupTable({…}, default_value=-1)"
-        raise ItemError(f"the table has no {value!r}", advice=advice)
+        raise ItemError(f"the table has no entry for {value!r}", advice=advice)
 
 
 def _plain(value: Any) -> Any:
@@ -108,11 +108,11 @@ def _plain(value: Any) -> Any:
     return value.encode() if isinstance(value, str) else value
 
 
-# Arrays and sparse arrays brought into shapes, by TensorFlow's rules.
+# Reshaping of dense and sparse arrays by the rules of TensorFlow.
 
 
 MOST_ELEMENTS = 1 << 30
-"""Limit of a dense array made from a sparse one: a few bytes of a record could request any size."""
+"""Limit of elements of a dense array made from a sparse one: a small record could request any size."""
 
 
 def sizes_of(shape: Any, what: str = "shape") -> tuple[int, ...]:
@@ -120,10 +120,10 @@ def sizes_of(shape: Any, what: str = "shape") -> tuple[int, ...]:
 
     Args:
         shape: the sizes.
-        what: its name in messages.
+        what: its name in error messages.
 
     Raises:
-        ConfigurationError: not a shape.
+        ConfigurationError: the argument is not a shape.
 
     >>> sizes_of([2, np.int64(-1)])
     (2, -1)
@@ -138,7 +138,7 @@ def sizes_of(shape: Any, what: str = "shape") -> tuple[int, ...]:
 
 
 def _resolved(count: int, shape: tuple[int, ...]) -> tuple[int, ...]:
-    """Return the shape with a number for its -1, for so many values."""
+    """Return the shape for `count` values, with -1 replaced by a size."""
     known = math.prod(size for size in shape if size != -1)
     if -1 in shape:
         if known and count % known == 0:
@@ -154,10 +154,10 @@ def reshaped(value: npt.NDArray[Any], shape: tuple[int, ...]) -> npt.NDArray[Any
 
     Args:
         value: the array.
-        shape: the sizes, as `sizes_of` gives them.
+        shape: the sizes, as returned by `sizes_of`.
 
     Raises:
-        ItemError: it has not so many values.
+        ItemError: the number of values does not fit the shape.
 
     >>> reshaped(np.arange(4), (2, -1)).tolist()
     [[0, 1], [2, 3]]
@@ -166,14 +166,14 @@ def reshaped(value: npt.NDArray[Any], shape: tuple[int, ...]) -> npt.NDArray[Any
 
 
 def sparse_reshaped(value: SparseValue, shape: tuple[int, ...]) -> SparseValue:
-    """Return a sparse array in another shape: each value keeps its place in the order of rows.
+    """Return a sparse array in another shape; each value keeps its position in row-major order.
 
     Args:
         value: the sparse array.
-        shape: the sizes, as `sizes_of` gives them.
+        shape: the sizes, as returned by `sizes_of`.
 
     Raises:
-        ItemError: the array has not so many places.
+        ItemError: the number of elements does not fit the shape.
 
     >>> sparse_reshaped(SparseValue.of([[0], [3]], [5, 6], [4]), (2, 2)).indices.tolist()
     [[0, 0], [1, 1]]
@@ -189,14 +189,14 @@ def sparse_reshaped(value: SparseValue, shape: tuple[int, ...]) -> SparseValue:
 
 
 def dense(value: SparseValue, default_value: Any) -> npt.NDArray[Any]:
-    """Return a sparse array as a dense one; without a copy if its values fill it completely.
+    """Return a sparse array as a dense one, without a copy if it has a value for every element.
 
     Args:
         value: the sparse array.
-        default_value: value of empty places; 0 means no bytes where the values are bytes.
+        default_value: value of missing elements; for arrays of bytes, 0 means empty bytes.
 
     Raises:
-        ItemError: places outside of the array, unordered or duplicate; an array too large; an unsuitable default.
+        ItemError: indices are out of bounds, unordered or duplicate; the array is too large; or the default is unsuitable.
 
     >>> dense(SparseValue.of([[0], [2]], [5, 6], [3]), -1)
     array([ 5, -1,  6])
@@ -204,9 +204,9 @@ def dense(value: SparseValue, default_value: Any) -> npt.NDArray[Any]:
     shape = value.dense_shape.tolist()
     count = len(value.values)
     if shape == [count] and len(value.indices) == count and (value.indices[:, 0] == np.arange(count)).all():
-        return value.values  # what a `VarLenFeature` gives
+        return value.values  # the result of a `VarLenFeature`
     _check_places(value)
-    if math.prod(shape) == count:  # in order, none twice, none outside: every place has its value
+    if math.prod(shape) == count:  # ordered, unique and within bounds: every element has a value
         return value.values.reshape(shape)
     if math.prod(shape) > MOST_ELEMENTS:
         raise ItemError(f"a dense array of shape {shape} has more than {MOST_ELEMENTS:,} elements", advice="Keep it sparse")
@@ -216,11 +216,11 @@ def dense(value: SparseValue, default_value: Any) -> npt.NDArray[Any]:
 
 
 def _check_places(value: SparseValue) -> None:
-    """Refuse places that are not in order, or outside of the array."""
+    """Raise an error for indices that are unordered or out of bounds."""
     indices, shape = value.indices, value.dense_shape
     if indices.shape != (len(value.values), len(shape)):
-        counts = f"{len(indices):,} places and {len(value.values):,} values in {len(shape)} dimensions"
-        raise ItemError(f"a sparse array has {counts}", advice="Fix the record, so that each value has one place")
+        counts = f"{len(indices):,} indices and {len(value.values):,} values in {len(shape)} dimensions"
+        raise ItemError(f"a sparse array has {counts}", advice="Fix the record, so that each value has one index")
     if not len(indices):
         return
     outside = ((indices < 0) | (indices >= shape)).any(axis=1)
@@ -231,13 +231,13 @@ def _check_places(value: SparseValue) -> None:
     wrong = np.diff(flat) <= 0
     if wrong.any():
         place = indices[int(wrong.argmax()) + 1].tolist()
-        raise ItemError(f"the value at {place} follows one at the same or a later place")
+        raise ItemError(f"the value at {place} follows one at the same or a later index")
 
 
 def _flat(indices: npt.NDArray[np.int64], shape: list[int]) -> npt.NDArray[np.int64]:
-    """Return the places in the order of rows, as one number each."""
+    """Return indices as positions in row-major order."""
     if math.prod(shape) > np.iinfo(np.int64).max:
-        raise ItemError(f"a sparse array of shape {shape} has more places than can be counted")
+        raise ItemError(f"a sparse array of shape {shape} has too many elements")
     flat = np.zeros(len(indices), np.int64)
     for axis, size in enumerate(shape):
         flat = flat * size + indices[:, axis]
@@ -245,7 +245,7 @@ def _flat(indices: npt.NDArray[np.int64], shape: list[int]) -> npt.NDArray[np.in
 
 
 def as_sparse(array: npt.NDArray[Any]) -> SparseValue:
-    """Return an array as a sparse one that has each of its values.
+    """Return an array as a sparse array with all of its values.
 
     >>> as_sparse(np.array([[5, 6]])).indices.tolist()
     [[0, 0], [0, 1]]
@@ -255,11 +255,11 @@ def as_sparse(array: npt.NDArray[Any]) -> SparseValue:
 
 
 def fill_of(default_value: Any, dtype: np.dtype[Any]) -> Any:
-    """Return the fill value of an array of a dtype; 0, None and the empty text mean its empty value.
+    """Return the fill value of an array of a dtype; 0, None and the empty string mean its empty value.
 
     Args:
         default_value: the requested value.
-        dtype: of the array; objects are bytes.
+        dtype: dtype of the array; objects are bytes.
 
     Raises:
         ItemError: the array cannot contain it.
@@ -278,12 +278,12 @@ def fill_of(default_value: Any, dtype: np.dtype[Any]) -> Any:
         is_held = isinstance(fill, bool | int) or (isinstance(fill, float) and dtype.kind == "f")
     if not is_held:
         named = "strings" if dtype.hasobject else dtype.name
-        raise ItemError(f"default_value={default_value!r} is not a value of an array of {named}", advice="Pass one that is")
+        raise ItemError(f"default_value={default_value!r} does not fit an array of {named}", advice="Pass a value of that type")
     return fill
 
 
 class ItemHandler(ABC):
-    """Base of item handlers, from parsed values of keys to one item: subclasses implement `tensors_to_item`.
+    """Base class of item handlers, which make an item from parsed values; subclasses implement `tensors_to_item`.
 
     Args:
         keys: the key, or a list of keys, whose values are passed to the handler.
@@ -301,7 +301,7 @@ class ItemHandler(ABC):
 
     @property
     def keys(self) -> list[str]:
-        """The keys whose values `tensors_to_item` is given."""
+        """The keys whose values are passed to `tensors_to_item`."""
         return self._keys
 
     @abstractmethod
@@ -309,10 +309,10 @@ class ItemHandler(ABC):
         """Return the item.
 
         Args:
-            keys_to_tensors: key → its parsed value: a numpy array, or a `SparseValue` where the length varies.
+            keys_to_tensors: key → its parsed value: a numpy array, or a `SparseValue` if the length varies.
 
         Raises:
-            ItemError: the values make no item.
+            ItemError: the item cannot be made from the values.
         """
 
     def __repr__(self) -> str:
@@ -320,11 +320,11 @@ class ItemHandler(ABC):
 
 
 class ItemHandlerCallback(ItemHandler):
-    """An item that a function makes.
+    """An item made by a function.
 
     Args:
         keys: the key, or a list of keys.
-        func: takes a dict of key → parsed value, and gives the item.
+        func: receives a dict of key → parsed value, and returns the item.
 
     >>> double = ItemHandlerCallback("size", lambda found: found["size"] * 2)
     >>> double.tensors_to_item({"size": np.array([1, 2])})
@@ -334,7 +334,7 @@ class ItemHandlerCallback(ItemHandler):
     def __init__(self, keys: str | Sequence[str], func: Callable[[dict[str, Any]], Any]) -> None:
         super().__init__(keys)
         if not callable(func):
-            raise ArgumentTypeError(f"func={func!r} is not callable. Pass a function of a dict of keys and values.")
+            raise ArgumentTypeError(f"func={func!r} is not callable. Pass a function that accepts a dict of keys and values.")
         self._func = func
 
     def tensors_to_item(self, keys_to_tensors: Mapping[str, Any]) -> Any:
@@ -349,11 +349,11 @@ class Tensor(ItemHandler):
         tensor_key: the key.
         shape_keys: the key of the shape, or a list of keys, one for each dimension.
         shape: the shape; -1 is a dimension computed from the number of values.
-        default_value: value of empty places in a dense array made from the `VarLenFeature` of a sequence, or from a
-            `SparseFeature`. For a missing key its spec has a default of its own.
+        default_value: value of missing elements in a dense array made from the `VarLenFeature` of a sequence, or from a
+            `SparseFeature`. For a missing key, use the default of its spec.
 
     Raises:
-        ConfigurationError: both `shape_keys` and `shape`, or an invalid shape.
+        ConfigurationError: both `shape_keys` and `shape` are given, or the shape is invalid.
 
     >>> Tensor("flat", shape=[2, -1]).tensors_to_item({"flat": np.arange(6)})
     array([[0, 1, 2],
@@ -370,7 +370,7 @@ class Tensor(ItemHandler):
         default_value: Any = 0,
     ) -> None:
         if shape_keys and shape is not None:
-            raise ConfigurationError(f"{type(self).__name__}({tensor_key!r}) takes shape_keys or shape, not both. Give one.")
+            raise ConfigurationError(f"{type(self).__name__}({tensor_key!r}) accepts shape_keys or shape, not both. Pass one.")
         self._tensor_key = tensor_key
         self._shape_keys = [shape_keys] if isinstance(shape_keys, str) else list(shape_keys or [])
         self._shape = None if shape is None else sizes_of(shape)
@@ -379,7 +379,7 @@ class Tensor(ItemHandler):
 
     @property
     def plain_key(self) -> str | None:
-        """Key whose values are the item unchanged, so that the handler need not be called; else None."""
+        """The key whose values are the item unchanged, so that the handler need not be called; None otherwise."""
         is_plain = type(self) is Tensor and not self._shape_keys and self._shape is None
         return self._tensor_key if is_plain else None
 
@@ -396,7 +396,7 @@ class Tensor(ItemHandler):
 
 
 class LookupTensor(Tensor):
-    """The values of a table for the values of a key, such as the numbers of labels.
+    """The values of a key mapped by a table, such as labels to numbers.
 
     Args:
         tensor_key: the key.
@@ -405,7 +405,7 @@ class LookupTensor(Tensor):
         shape_keys, shape, default_value: as for `Tensor`.
 
     Raises:
-        ConfigurationError: as for `Tensor`; or an invalid table.
+        ConfigurationError: see `Tensor`; or the table is invalid.
 
     >>> LookupTensor("name", LookupTable({"wren": 0, "owl": 1})).tensors_to_item({"name": bytes_array(["owl", "rook"])})
     array([ 1, -1])
@@ -429,14 +429,14 @@ class LookupTensor(Tensor):
 
 
 class BackupHandler(ItemHandler):
-    """The item of one handler, or of another if the first returns one without elements.
+    """The item of one handler, or of a second handler if the first item is empty.
 
     Args:
         handler: the first handler.
         backup: the second handler.
 
     Raises:
-        ArgumentTypeError: not an `ItemHandler`.
+        ArgumentTypeError: an argument is not an `ItemHandler`.
 
     >>> either = BackupHandler(Tensor("boxes"), Tensor("points"))
     >>> either.tensors_to_item({"boxes": np.empty(0), "points": np.array([1, 2])})
@@ -463,14 +463,14 @@ def _is_empty(item: Any) -> bool:
 
 
 def as_dense(value: Any) -> npt.NDArray[Any]:
-    """Return a parsed value as an array; of a sparse one its values where they fill it."""
+    """Return a parsed value as an array; the values of a sparse array must fill it."""
     if isinstance(value, SparseValue):
         return dense(value, None)
     return value.values if isinstance(value, RaggedValue) else np.asarray(value)
 
 
 def bytes_array(values: Any) -> npt.NDArray[np.object_]:
-    """Texts or bytes as an array of bytes, of the shape of the lists around them.
+    """Return strings or bytes, possibly in nested lists, as an array of bytes.
 
     >>> bytes_array(["a", b"b"]), bytes_array("é").shape
     (array([b'a', b'b'], dtype=object), ())

@@ -1,4 +1,4 @@
-"""Item handlers of images, boxes, key points and sparse tensors."""
+"""Item handlers for images, boxes, keypoints and sparse tensors."""
 
 from __future__ import annotations
 
@@ -22,15 +22,15 @@ _POINT = ("y", "x")
 
 
 def _full_keys(handler: str, keys: Sequence[str] | None, default: Sequence[str], prefix: str | None) -> list[str]:
-    """Return the keys with the prefix before each, where there are as many as there should be."""
+    """Return the prefixed keys, after checking their number."""
     chosen = [keys] if isinstance(keys, str) else list(default if keys is None else keys)
     if len(chosen) != len(default):
-        raise ConfigurationError(f"{handler} takes {len(default)} keys, not {len(chosen)}: {chosen}. Pass {list(default)}.")
+        raise ConfigurationError(f"{handler} needs {len(default)} keys, not {len(chosen)}: {chosen}. Pass {list(default)}.")
     return [f"{prefix or ''}{key}" for key in chosen]
 
 
 def _together(parts: Iterable[tuple[tuple[int, ...], np.dtype[Any]]], keys: Sequence[str]) -> None:
-    """Refuse coordinates that do not go together: their shapes or types differ."""
+    """Raise an error for coordinates with different shapes or types."""
     found = list(parts)
     if len(set(found)) > 1:
         named = zip(keys, found, strict=True)
@@ -43,14 +43,14 @@ def _named(dtype: np.dtype[Any]) -> str:
 
 
 class BoundingBox(ItemHandler):
-    """Boxes, a row for each, in the order ymin, xmin, ymax, xmax.
+    """Boxes, `[boxes, 4]`, in the order ymin, xmin, ymax, xmax.
 
     Args:
         keys: the four keys; default `["ymin", "xmin", "ymax", "xmax"]`.
-        prefix: prefix of each key, as `"image/object/bbox/"`.
+        prefix: prefix of each key, such as `"image/object/bbox/"`.
 
     Raises:
-        ConfigurationError: not four keys.
+        ConfigurationError: there are not four keys.
 
     >>> found = {"ymin": np.array([0.1, 0.2]), "xmin": np.array([0.3, 0.4])}
     >>> BoundingBox().tensors_to_item(found | {"ymax": np.array([0.5, 0.6]), "xmax": np.array([0.7, 0.8])})
@@ -73,7 +73,7 @@ def _values(value: Any) -> npt.NDArray[Any]:
 
 
 class _CoordinatesSequence(ItemHandler):
-    """Base of boxes and points of a sequence."""
+    """Base class of handlers for boxes and points in sequences."""
 
     _names: ClassVar[tuple[str, ...]]
 
@@ -106,7 +106,7 @@ def _steps(key: str, value: Any) -> SparseValue:
     found = value if isinstance(value, SparseValue) else as_sparse(as_dense(value))
     if len(found.dense_shape) != 2:
         advice = "Pass the key of a feature list of a SequenceExample, read by VarLenFeature"
-        raise ItemError(f"{key!r} has {len(found.dense_shape)} dimensions, not time and place in it", advice=advice)
+        raise ItemError(f"{key!r} has {len(found.dense_shape)} dimensions instead of two (time, values)", advice=advice)
     return found
 
 
@@ -116,11 +116,11 @@ class BoundingBoxSequence(_CoordinatesSequence):
     Args:
         keys: the four keys; default `["ymin", "xmin", "ymax", "xmax"]`.
         prefix: prefix of each key.
-        return_dense: True for an array; False for a `SparseValue`.
+        return_dense: True to return an array, False to return a `SparseValue`.
         default_value: value of missing boxes in the array.
 
     Raises:
-        ConfigurationError: not four keys.
+        ConfigurationError: there are not four keys.
 
     >>> side = SparseValue.of([[0, 0], [1, 0], [1, 1]], [0.5, 0.25, 0.75], [2, 2])
     >>> boxes = BoundingBoxSequence().tensors_to_item(dict.fromkeys(["ymin", "xmin", "ymax", "xmax"], side))
@@ -137,11 +137,11 @@ class KeypointsSequence(_CoordinatesSequence):
     Args:
         keys: the two keys; default `["y", "x"]`.
         prefix: prefix of each key.
-        return_dense: True for an array; False for a `SparseValue`.
+        return_dense: True to return an array, False to return a `SparseValue`.
         default_value: value of missing points in the array.
 
     Raises:
-        ConfigurationError: not two keys.
+        ConfigurationError: there are not two keys.
 
     >>> side = SparseValue.of([[0, 0]], [0.5], [1, 1])
     >>> KeypointsSequence(prefix="eye/").tensors_to_item({"eye/y": side, "eye/x": side}).tolist()
@@ -152,14 +152,14 @@ class KeypointsSequence(_CoordinatesSequence):
 
 
 class NumBoxesSequence(ItemHandler):
-    """Number of boxes in each step of a sequence.
+    """The number of boxes in each step of a sequence.
 
     Args:
-        keys: the keys of the coordinates; the first one is counted.
+        keys: the keys of the coordinates; the values of the first key are counted.
         check_consistency: True to raise an error if the counts of another key differ.
 
     Raises:
-        ConfigurationError: no keys.
+        ConfigurationError: there are no keys.
 
     >>> side = SparseValue.of([[0, 0], [2, 0], [2, 1]], [0.5, 0.25, 0.75], [3, 2])
     >>> NumBoxesSequence("ymin").tensors_to_item({"ymin": side})
@@ -168,7 +168,7 @@ class NumBoxesSequence(ItemHandler):
 
     def __init__(self, keys: str | Sequence[str] | None = None, check_consistency: bool = True) -> None:
         if not keys:
-            raise ConfigurationError("NumBoxesSequence has no keys. Pass those of the coordinates, such as ['ymin', 'xmin'].")
+            raise ConfigurationError("NumBoxesSequence needs keys. Pass the keys of the coordinates, such as ['ymin', 'xmin'].")
         super().__init__(keys)
         self._check_consistency = check_consistency
 
@@ -178,8 +178,8 @@ class NumBoxesSequence(ItemHandler):
         for key in self.keys[1:] if self._check_consistency else ():
             others = _counts(key, keys_to_tensors[key])
             if not np.array_equal(counts, others):
-                told = f"{self.keys[0]!r} has {_told(counts)} boxes in its steps and {key!r} {_told(others)}"
-                raise ItemError(told, advice="Fix the record, or give check_consistency=False")
+                told = f"{self.keys[0]!r} has {_told(counts)} boxes in its steps, but {key!r} has {_told(others)}"
+                raise ItemError(told, advice="Fix the record, or pass check_consistency=False")
         return counts
 
 
@@ -188,7 +188,7 @@ def _counts(key: str, value: Any) -> npt.NDArray[np.int64]:
         return np.diff(value.row_splits).astype(np.int64)
     if not isinstance(value, SparseValue) or len(value.dense_shape) != 2:
         advice = "Pass the key of a feature list of a SequenceExample, read by VarLenFeature"
-        raise ItemError(f"{key!r} has no sparse values of two dimensions, by which boxes are counted", advice=advice)
+        raise ItemError(f"{key!r} has no sparse values of two dimensions, which are needed to count boxes", advice=advice)
     counts = np.zeros(int(value.dense_shape[0]), np.int64)
     np.maximum.at(counts, value.indices[:, 0], value.indices[:, 1] + 1)
     return counts
@@ -199,12 +199,12 @@ def _told(counts: npt.NDArray[np.int64]) -> str:
     return f"{shown}" if len(counts) <= 10 else f"{str(shown)[:-1]}, …]"
 
 
-# Images as arrays of 8 bits, by Pillow: of the formats that TensorFlow decodes, with the channels that it gives.
+# Decoding of images to 8-bit arrays with Pillow, with the formats and channels of TensorFlow.
 
 
 CHANNELS = (0, 1, 3, 4)
-"""Supported numbers of channels; 0 for that of the image."""
-_GRAY = (9797, 19234, 3737)  # of red, green and blue, in 1/32768: libpng's, which rounds down
+"""Supported numbers of channels; 0 means that of the image."""
+_GRAY = (9797, 19234, 3737)  # weights of red, green and blue in 1/32768, as in libpng, which rounds down
 _FORMATS = {
     "PNG": (b"\x89PNG\r\n\x1a\n",),
     "JPEG": (b"\xff\xd8\xff",),
@@ -222,19 +222,19 @@ def decode_picture(data: bytes, channels: int, shape: tuple[int, ...] | None = N
     """Return the pixels of an image: `[height, width, channels]`; for animations `[frames, height, width, channels]`.
 
     Args:
-        data: the bytes of its file.
+        data: the bytes of the image file.
         channels: one of `CHANNELS`.
-        shape: the target shape; an image with another number of pixels is refused before it is decoded.
+        shape: the target shape; an image with another number of pixels is rejected before it is decoded.
 
     Raises:
-        ItemError: not an image, a damaged or a huge one, or not of the shape or the channels.
+        ItemError: the data is not an image, is damaged or too large, or does not fit the shape or the channels.
         MissingDependencyError: Pillow is not installed.
 
     >>> try:
     ...     decode_picture(b"a wren", 3)
     ... except ItemError as error:
     ...     print(error)
-    The bytes b'a wren' begin no PNG, JPEG, GIF, BMP or WebP. Fix the record, or give raw images the format 'raw'.
+    The bytes b'a wren' are not the start of a PNG, JPEG, GIF, BMP or WebP. Fix the record, or use the format 'raw' for arrays.
     """
     format_ = _format_of(data)
     if channels not in _POSSIBLE.get(format_, CHANNELS):
@@ -253,25 +253,25 @@ def decode_picture(data: bytes, channels: int, shape: tuple[int, ...] | None = N
             return _single(image, data, channels)
     except (DatasetsCoreError, ImportError, Warning):
         raise
-    except Exception as error:  # a decoder fails in ways of its own on a damaged file
+    except Exception as error:  # decoders raise various errors for damaged files
         raise ItemError(f"a {format_} cannot be decoded: {reason_of(error)}") from error
 
 
 def _format_of(data: bytes) -> str:
     found = next((name for name, starts in _FORMATS.items() if data.startswith(starts)), None)
     if found is None or (found == "WEBP" and data[8:12] != b"WEBP"):
-        shown = f"the bytes {data[:8]!r} begin" if data else "no bytes make"
-        advice = "Fix the record, or give raw images the format 'raw'"
-        raise ItemError(f"{shown} no PNG, JPEG, GIF, BMP or WebP", advice=advice)
+        shown = f"the bytes {data[:8]!r} are not the start of" if data else "empty bytes are not"
+        advice = "Fix the record, or use the format 'raw' for arrays"
+        raise ItemError(f"{shown} a PNG, JPEG, GIF, BMP or WebP", advice=advice)
     return found
 
 
 def _check_size(pillow: Any, size: tuple[int, int], frames: int, channels: int, shape: tuple[int, ...] | None) -> None:
-    """Refuse what would take far more memory than an image does, or does not fit in any case."""
+    """Raise an error for images that need too much memory, or cannot fit the shape."""
     width, height = size
     most = pillow.MAX_IMAGE_PIXELS
     if most is not None and width * height * frames > 2 * most:
-        advice = "Set PIL.Image.MAX_IMAGE_PIXELS if it is to be decoded"
+        advice = "To decode it, increase PIL.Image.MAX_IMAGE_PIXELS"
         raise ItemError(f"an image of {frames} × {height} × {width} pixels exceeds the limit of Pillow", advice=advice)
     if shape is not None and -1 not in shape and channels and width * height * frames * channels != math.prod(shape):
         told = f"{height} × {width} pixels" + (f" in {frames} frames" if frames > 1 else "")
@@ -289,9 +289,9 @@ def _animated(image: Any, frames: int, channels: int) -> Pixels:
 
 def _single(image: Any, data: bytes, channels: int) -> Pixels:
     if image.format in ("JPEG", "MPO") and channels == 1:
-        image.draft("L", image.size)  # the brightness that the file itself holds
+        image.draft("L", image.size)  # the brightness stored in the file
     image.load()
-    if image.mode.startswith("I"):  # 16 bits: the upper ones are kept
+    if image.mode.startswith("I"):  # 16 bits: the upper 8 are kept
         image_array = (np.asarray(image) >> 8).astype(np.uint8)
         return _with_channels(image_array[..., None], channels)
     if channels in (0, 4) and image.format == "BMP" and (pixels := _four_bytes(data)) is not None:
@@ -304,12 +304,12 @@ def _single(image: Any, data: bytes, channels: int) -> Pixels:
 
 
 def _own_mode(image: Any, data: bytes) -> str:
-    """Return the mode whose channels are those that the file itself has."""
+    """Return the mode with the channels of the file."""
     if image.mode in ("1", "L"):
         return "L"
     if image.mode == "P":
         return "RGBA" if "transparency" in image.info else "RGB"
-    if image.mode == "RGBA" and image.format == "PNG" and data[25:26] == b"\x04":  # gray and opacity of 16 bits
+    if image.mode == "RGBA" and image.format == "PNG" and data[25:26] == b"\x04":  # gray and alpha of 16 bits
         return "LA"
     return image.mode if image.mode in ("LA", "RGBA") else "RGB"
 
@@ -332,20 +332,20 @@ def _gray(colours: Pixels) -> Pixels:
 
 
 def _four_bytes(data: bytes) -> Pixels | None:
-    """Return the pixels of a BMP of four bytes each, whose last one Pillow does not give; None of any other BMP."""
+    """Return the pixels of a BMP with four bytes per pixel, since Pillow omits the fourth; None for other BMPs."""
     rows = _rows(data, 4)
     return None if rows is None else np.ascontiguousarray(rows[..., [2, 1, 0, 3]])
 
 
 def _bare_gray(data: bytes) -> Pixels | None:
-    """The pixels of a BMP of a byte each that names no colours for them, which Pillow does not read; None of any other BMP."""
+    """Return the pixels of a BMP with one byte per pixel and no palette, which Pillow cannot read; None for other BMPs."""
     rows = _rows(data, 1)
     is_bare = rows is not None and struct.unpack_from("<I", data, 10)[0] == 14 + struct.unpack_from("<I", data, 14)[0]
     return np.ascontiguousarray(rows) if is_bare else None
 
 
 def _rows(data: bytes, size: int) -> Pixels | None:
-    """Return the bytes of a BMP with so many for each pixel, from its upper row on; None of any other BMP."""
+    """Return the bytes of a BMP with `size` bytes per pixel, from the top row down; None for other BMPs."""
     if len(data) < 34:
         return None
     (start,) = struct.unpack_from("<I", data, 10)
@@ -360,8 +360,7 @@ def _rows(data: bytes, size: int) -> Pixels | None:
     return pixels[::-1] if height > 0 else pixels
 
 
-# `Image`: the item handler that decodes images, and the raw bytes of arrays, by the rules that TensorFlow has for
-# them.
+# `Image`: the item handler that decodes images, and raw bytes of arrays, by the rules of TensorFlow.
 
 
 _RAW = (b"raw", b"RAW")
@@ -369,24 +368,24 @@ _METHODS = ("", "INTEGER_FAST", "INTEGER_ACCURATE")
 
 
 class Image(ItemHandler):
-    """An image as an array `[height, width, channels]`; of a GIF and a WebP `[frames, height, width, channels]`.
+    """An image as an array `[height, width, channels]`; for GIF and WebP `[frames, height, width, channels]`.
 
-    The format is detected by the first bytes: PNG, JPEG, GIF, BMP or WebP. For the format `raw` or `RAW` the bytes are
-    those of the array itself, little-endian. Images have 8 bits per channel, whatever `dtype` they are then converted to,
-    and are not rotated by their Exif data.
+    The format is detected from the first bytes: PNG, JPEG, GIF, BMP or WebP. With the format `raw` or `RAW` the bytes are
+    the array itself, little-endian. Images are decoded with 8 bits per channel and then converted to `dtype`; Exif
+    rotation is not applied.
 
     Args:
         image_key: the key of the bytes; default `"image/encoded"`.
         format_key: the key of the format; default `"image/format"`.
-        shape: the shape of the array, which it must fit; raw bytes without a shape are an array of one dimension.
+        shape: the required shape of the array; raw bytes without a shape become an array of one dimension.
         channels: 1 for gray, 3 for RGB, 4 for RGBA; 0 for those of the image.
-        dtype: of the array: of numpy, its name, or TensorFlow's.
-        repeated: True for any number of images of one size: the array has one more dimension.
-        dct_method: `"INTEGER_FAST"` or `"INTEGER_ACCURATE"`; has no effect: Pillow is accurate. So the pixels
-            of a JPEG differ by a few levels from those of TensorFlow, which is fast by default.
+        dtype: dtype of the array: a numpy dtype, its name, or a TensorFlow dtype.
+        repeated: True for any number of images of the same size; the array then has an additional first dimension.
+        dct_method: `"INTEGER_FAST"` or `"INTEGER_ACCURATE"`; has no effect. Pillow uses the accurate method, so the pixels
+            of a JPEG differ by a few levels from those of TensorFlow, which uses the fast method by default.
 
     Raises:
-        ConfigurationError: an invalid argument.
+        ConfigurationError: an argument is invalid.
 
     >>> from datasets_core import records, slim
     >>> keys = dict.fromkeys(["image/encoded", "image/format"], slim.FixedLenFeature([], "string"))
@@ -413,9 +412,9 @@ class Image(ItemHandler):
         self._dtype = _dtype_of(dtype)
         self._repeated = repeated
         if self._channels not in CHANNELS:
-            raise ConfigurationError(f"channels={channels!r} is not a number of channels. Pass one of {CHANNELS}.")
+            raise ConfigurationError(f"channels={channels!r} is not supported. Pass one of {CHANNELS}.")
         if dct_method not in _METHODS:
-            raise ConfigurationError(f"dct_method={dct_method!r} is not a method. Pass one of {_METHODS}.")
+            raise ConfigurationError(f"dct_method={dct_method!r} is not supported. Pass one of {_METHODS}.")
         super().__init__([self._image_key, self._format_key])
 
     def tensors_to_item(self, keys_to_tensors: Mapping[str, Any]) -> Any:
@@ -426,14 +425,14 @@ class Image(ItemHandler):
         if self._repeated:
             return self._stacked([self._decoded(data, is_raw) for data in images])
         if len(images) != 1:
-            advice = "Give repeated=True" if images else "Give the key a default_value, or leave the record out"
+            advice = "Pass repeated=True" if images else "Set a default_value for the key, or remove the record"
             raise ItemError(f"{self._image_key!r} has {len(images):,} images, not one", advice=advice)
         return self._decoded(images[0], is_raw)
 
     def _decoded(self, data: bytes, is_raw: bool) -> npt.NDArray[Any]:
         if is_raw:
             if len(data) % self._dtype.itemsize:
-                raise ItemError(f"raw bytes of length {len(data):,} are not a whole array of {self._dtype.name}")
+                raise ItemError(f"{len(data):,} raw bytes are not a multiple of the size of {self._dtype.name}")
             image = np.frombuffer(data, self._dtype.newbyteorder("<")).astype(self._dtype)
         else:
             image = decode_picture(data, self._channels, self._shape).astype(self._dtype, copy=False)
@@ -443,13 +442,13 @@ class Image(ItemHandler):
         if not images:
             if self._shape is None or -1 in self._shape:
                 raise ItemError(
-                    f"{self._image_key!r} has no images, which tells no shape", advice="Give shape=, or leave it out"
+                    f"{self._image_key!r} has no images, so the shape is unknown", advice="Pass shape=, or remove the record"
                 )
             return np.empty((0, *self._shape), self._dtype)
         shapes = list(dict.fromkeys(image.shape for image in images))
         if len(shapes) > 1:
             told = " and ".join(str(list(shape)) for shape in shapes[:2])
-            raise ItemError(f"images of shapes {told} cannot be stacked", advice="Decode them by ItemHandlerCallback")
+            raise ItemError(f"images of shapes {told} cannot be stacked", advice="Decode them with ItemHandlerCallback")
         return np.stack(images)
 
 
@@ -459,12 +458,12 @@ def _dtype_of(given: Any) -> np.dtype[Any]:
     except TypeError:
         dtype = np.dtype(object)
     if dtype.kind not in "biuf" or given is None:
-        raise ConfigurationError(f"dtype={given!r} is not a pixel type. Pass one of numpy, such as 'uint8' or 'float32'.")
+        raise ConfigurationError(f"dtype={given!r} is not a pixel type. Pass a numpy dtype, such as 'uint8' or 'float32'.")
     return dtype.newbyteorder("=")
 
 
 def _strings(key: str, value: Any) -> list[bytes]:
-    """Return the strings of a key, in whatever form its spec gives them."""
+    """Return the strings of a key, parsed by any spec."""
     found = value.values if isinstance(value, SparseValue | RaggedValue) else np.asarray(value)
     strings = found.reshape(-1).tolist()
     if not all(isinstance(one, bytes) for one in strings):
@@ -472,22 +471,22 @@ def _strings(key: str, value: Any) -> list[bytes]:
     return strings
 
 
-# `SparseTensor`: the item handler that makes a sparse array of the keys that hold places and values.
+# `SparseTensor`: the item handler that makes a sparse array from keys with indices and values.
 
 
 class SparseTensor(ItemHandler):
-    """A sparse array: one key has the places of its values, another the values.
+    """A sparse array: one key contains the indices, another the values.
 
     Args:
-        indices_key: the key of the places; default `"indices"`.
+        indices_key: the key of the indices; default `"indices"`.
         values_key: the key of the values; default `"values"`.
         shape_key: the key of the shape; it takes precedence over `shape`.
-        shape: the shape; default: that of the places themselves, which is seldom intended.
-        densify: True for a dense array, whose places must be ordered, unique, and inside of the shape.
-        default_value: value of empty places in the dense array.
+        shape: the shape; by default that of the array of indices, which is seldom intended.
+        densify: True for a dense array; indices must then be ordered, unique, and within the shape.
+        default_value: value of missing elements in the dense array.
 
     Raises:
-        ConfigurationError: an invalid shape.
+        ConfigurationError: the shape is invalid.
 
     >>> handler = SparseTensor("place", "weight", shape=[4], densify=True)
     >>> handler.tensors_to_item({"place": np.array([0, 3]), "weight": np.array([0.5, 2.0])})
@@ -517,15 +516,15 @@ class SparseTensor(ItemHandler):
         where = given if isinstance(given, SparseValue) else as_sparse(np.atleast_1d(as_dense(given)))
         values = _flat(keys_to_tensors[self._values_key])
         if len(where.values) != len(values):
-            counts = f"{len(where.values):,} places and {self._values_key!r} {len(values):,} values"
-            raise ItemError(f"{self._indices_key!r} has {counts}", advice="Fix the record, so that each value has one place")
+            counts = f"{len(where.values):,} indices, but {self._values_key!r} has {len(values):,} values"
+            raise ItemError(f"{self._indices_key!r} has {counts}", advice="Fix the record, so that each value has one index")
         places = np.asarray(where.values)
         if places.dtype.kind not in "iuf":
-            raise ItemError(f"{self._indices_key!r} has no numbers", advice="Pass the key of the places as indices_key")
+            raise ItemError(f"{self._indices_key!r} has no numbers", advice="Pass the key of the indices as indices_key")
         indices = np.concatenate([where.indices[:, :-1], places.astype(np.int64)[:, None]], axis=1)
         shape = self._shape_of(keys_to_tensors, where)
         if len(shape) != indices.shape[1]:
-            raise ItemError(f"a place has {indices.shape[1]} dimensions, but the shape {shape} has {len(shape)}")
+            raise ItemError(f"an index has {indices.shape[1]} dimensions, but the shape {shape} has {len(shape)}")
         made = SparseValue(indices, values, np.array(shape, np.int64))
         return dense(made, self._default_value) if self._densify else made
 

@@ -1,4 +1,4 @@
-"""`ParallelReader`, `parallel_read`, `single_pass_read`: undecoded samples of many files; `prefetch_queue`: elements ahead."""
+"""`ParallelReader`, `parallel_read`, `single_pass_read`: undecoded samples of many files; `prefetch_queue`."""
 
 from __future__ import annotations
 
@@ -21,13 +21,13 @@ _MOST = 256
 
 
 class FIFOQueue:
-    """A common queue that keeps the order.
+    """A common queue that keeps the order of samples.
 
     Args:
-        capacity: samples that it holds at most.
+        capacity: maximum number of samples.
 
     Raises:
-        ConfigurationError: it could hold none.
+        ConfigurationError: the capacity is below 1.
 
     >>> FIFOQueue(8).capacity
     8
@@ -39,15 +39,15 @@ class FIFOQueue:
 
 
 class RandomShuffleQueue:
-    """A shuffling queue.
+    """A queue that shuffles samples.
 
     Args:
         capacity: maximum number of samples.
-        min_after_dequeue: minimum number of samples that stay in it, while more come.
-        seed: of the order; None draws one.
+        min_after_dequeue: minimum number of samples kept in it, until the files end.
+        seed: seed of the order; None draws a seed.
 
     Raises:
-        ConfigurationError: invalid sizes.
+        ConfigurationError: the sizes are invalid.
 
     >>> RandomShuffleQueue(8, 4, seed=1).min_after_dequeue
     4
@@ -59,7 +59,7 @@ class RandomShuffleQueue:
 
 
 class Keyed(NamedTuple):
-    """A sample that is not decoded, and its key."""
+    """An undecoded sample with its key."""
 
     key: str
     value: Any
@@ -68,7 +68,7 @@ class Keyed(NamedTuple):
 class KeyedSamples(Runner):
     """Samples with their keys, one by one.
 
-    It is its own iterator; `read` raises an error at the end.  `state_dict` and `load_state_dict` are as those of
+    The object is its own iterator; `read` raises an error at the end.  For `state_dict` and `load_state_dict` see
     `DatasetDataProvider`.
 
     >>> import pathlib, tempfile
@@ -95,14 +95,14 @@ class KeyedSamples(Runner):
         return self._next(is_passed=True)
 
     def read_up_to(self, num_records: int) -> list[Keyed]:
-        """Return at most `num_records` next keys and values; fewer at the end, or before an error.
+        """Return up to `num_records` keys and values; fewer at the end, or before an error.
 
         Args:
             num_records: maximum number; 1 or more.
 
         Raises:
             OutOfRangeError: there are no more samples.
-            ConfigurationError: an invalid number.
+            ConfigurationError: the number is invalid.
         """
         most = whole_number("num_records", num_records, 1)
         found: list[Keyed] = []
@@ -111,14 +111,14 @@ class KeyedSamples(Runner):
             while len(found) < most and failure is None:
                 try:
                     found.append(self._next(is_passed=not found))
-                except Exception as error:  # behind others it comes again, with the next call
+                except Exception as error:  # after other samples, it is raised by the next call
                     failure = error
         if failure is not None and not found:
             raise failure
         return found
 
     def _next(self, *, is_passed: bool) -> Keyed:
-        """Return the next sample; one whose reader fails to make a key is skipped, or comes again."""
+        """Return the next sample; if its reader fails to make a key, the sample is skipped or returned again later."""
         stream = self._stream
         with stream.lock:
             if stream.is_due:
@@ -142,11 +142,11 @@ class KeyedSamples(Runner):
             raise StopIteration from error
 
     def num_records_produced(self) -> int:
-        """Samples that came from the files, with those that wait in the queue."""
+        """Return the number of samples read from files, including those in the queue."""
         return self._stream.num_taken
 
     def num_work_units_completed(self) -> int:
-        """Files that were read to their end, once for each epoch."""
+        """Return the number of files read to their end, counted once per epoch."""
         return self._stream.num_units
 
     def state_dict(self) -> dict[str, Any]:
@@ -158,7 +158,7 @@ class KeyedSamples(Runner):
         self._stream.load(state_dict)
 
     def close(self) -> None:
-        """End the threads; nothing is given any more."""
+        """Stop the threads; no more elements are returned."""
         self._stream.close()
 
 
@@ -168,11 +168,11 @@ class ParallelReader(Runner):
     Args:
         reader_class: see `Dataset`'s reader.
         common_queue: a `RandomShuffleQueue` or a `FIFOQueue`.
-        num_readers: how many files are read at a time.
-        reader_kwargs: what the readers are made with.
+        num_readers: number of files read at a time.
+        reader_kwargs: arguments of the readers.
 
     Raises:
-        ArgumentTypeError: another kind of queue, or of reader.
+        ArgumentTypeError: the queue or the reader has an unsupported type.
 
     >>> import pathlib, tempfile
     >>> from datasets_core import slim
@@ -193,9 +193,7 @@ class ParallelReader(Runner):
         reader_kwargs: Mapping[str, Any] | None = None,
     ) -> None:
         if not isinstance(common_queue, FIFOQueue | RandomShuffleQueue):
-            raise ArgumentTypeError(
-                f"common_queue is a slim.RandomShuffleQueue or slim.FIFOQueue, not {common_queue!r}. Give one."
-            )
+            raise ArgumentTypeError(f"common_queue must be a slim.RandomShuffleQueue or slim.FIFOQueue, not {common_queue!r}.")
         self._make_reader, self._named = reader_maker(reader_class, reader_kwargs), named(reader_class, reader_kwargs)
         self._make_reader()
         self._common_queue, self._num_readers = common_queue, whole_number("num_readers", num_readers, 1)
@@ -209,24 +207,24 @@ class ParallelReader(Runner):
 
     @property
     def common_queue(self) -> FIFOQueue | RandomShuffleQueue:
-        """The queue that was given."""
+        """The queue passed to the reader."""
         return self._common_queue
 
     def read(self, queue: Any, name: str | None = None) -> Keyed:
         """Return the next key and value.
 
         Args:
-            queue: the files, in their order: a `WorkUnits`, or a list of paths; the same one in each call.
+            queue: the files in reading order: a `WorkUnits`, or a list of paths; pass the same object in each call.
             name: has no effect.
 
         Raises:
             OutOfRangeError: there are no more samples.
-            ConfigurationError: another queue than before.
+            ConfigurationError: the queue differs from that of earlier calls.
         """
         return self._of(queue).read()
 
     def read_up_to(self, queue: Any, num_records: int, name: str | None = None) -> tuple[list[str], list[Any]]:
-        """Return at most `num_records` next keys and values; fewer at the end, or before an error.
+        """Return up to `num_records` keys and values; fewer at the end, or before an error.
 
         Args:
             queue, name: see `read`.
@@ -234,7 +232,7 @@ class ParallelReader(Runner):
 
         Raises:
             OutOfRangeError: there are no more samples.
-            ConfigurationError: another queue than before, or an invalid number.
+            ConfigurationError: the queue differs from that of earlier calls, or the number is invalid.
         """
         found = self._of(queue).read_up_to(num_records)
         return [sample.key for sample in found], [sample.value for sample in found]
@@ -266,7 +264,7 @@ class ParallelReader(Runner):
         return 0 if self._samples is None else self._samples.num_work_units_completed()
 
     def close(self) -> None:
-        """End the threads; nothing is given any more."""
+        """Stop the threads; no more elements are returned."""
         if self._samples is not None:
             self._samples.close()
 
@@ -276,7 +274,7 @@ def _units(queue: Any) -> WorkUnits:
         return queue
     if isinstance(queue, Iterable) and not isinstance(queue, str | bytes):
         return WorkUnits(get_data_files(list(queue)), 1)
-    raise ArgumentTypeError(f"A queue of files is a list of paths, or a slim.WorkUnits, not {queue!r}. Give one.")
+    raise ArgumentTypeError(f"A queue of files must be a list of paths, or a slim.WorkUnits, not {queue!r}.")
 
 
 def _stream(
@@ -308,23 +306,23 @@ def parallel_read(
     seed: int | None = None,
     scope: str | None = None,
 ) -> KeyedSamples:
-    """Read several files at a time; return their samples.
+    """Read several files at a time, and return their samples.
 
     Args:
         data_sources: see `get_data_files`.
         reader_class: see the reader of `Dataset`.
-        num_epochs: number of times each file is read; None for endless.
+        num_epochs: number of times each file is read; None for endless repetition.
         num_readers: number of files read at a time.
         reader_kwargs: arguments of the readers.
         shuffle: True to shuffle files and samples.
         dtypes, scope: have no effect.
-        capacity: of the common queue.
-        min_after_dequeue: minimum number of samples that stay in the queue, while more come.
-        seed: of the order; None draws one.
+        capacity: capacity of the common queue, in samples.
+        min_after_dequeue: minimum number of samples kept in the queue, until the files end.
+        seed: seed of the order; None draws a seed.
 
     Raises:
-        NoDataFilesError: the data sources contain no file.
-        ConfigurationError: an invalid number.
+        NoDataFilesError: the data sources contain no files.
+        ConfigurationError: a number is invalid.
 
     >>> import pathlib, tempfile
     >>> from datasets_core import slim
@@ -352,7 +350,7 @@ def single_pass_read(
         data_sources, reader_class, reader_kwargs, scope: see `parallel_read`.
 
     Raises:
-        NoDataFilesError: the data sources name no file.
+        NoDataFilesError: the data sources contain no files.
 
     >>> import pathlib, tempfile
     >>> from datasets_core import slim
@@ -366,22 +364,22 @@ def single_pass_read(
     return parallel_read(data_sources, reader_class, 1, 1, reader_kwargs, shuffle=False)
 
 
-# `prefetch_queue`, `PrefetchQueue`: elements made ahead by threads.
+# `prefetch_queue`, `PrefetchQueue`: elements made in advance by threads.
 #
-# They are no jobs of an `Engine`: what is iterated is numbered as it comes, the waiting elements are counted, and closing
-# leaves a source behind that hangs.
+# They do not use an `Engine`, because iterated elements are numbered as they arrive, waiting elements are counted, and
+# closing does not wait for a source that hangs.
 
 
 class _Ahead(OwnThreads):
-    """State shared by threads and queue; it outlives neither."""
+    """State shared by the threads and the queue."""
 
     def __init__(self, take: Callable[[], Any], capacity: int, num_threads: int, *, is_iterated: bool) -> None:
         self.take, self.capacity, self.num_threads = take, capacity, num_threads
         self.is_iterated = is_iterated  # by one thread at a time
         self.made: dict[int, Any] = {}
         self.failures: dict[int, BaseException] = {}
-        self.first = self.asked = 0  # numbers: of the element that is given next, and of the next one that is made
-        self.end: int | None = None  # the number of the element that could not be made
+        self.first = self.asked = 0  # number of the next element to return, and of the next one to make
+        self.end: int | None = None  # the number of the element whose creation failed
         super().__init__("datasets_core-prefetch")
 
     def renew(self) -> None:
@@ -389,9 +387,9 @@ class _Ahead(OwnThreads):
         self.source, self.changed = threading.Lock(), threading.Condition()
 
     def run(self) -> None:
-        """Make one element after the other."""
+        """Make elements one after the other."""
         while True:
-            with self.source if self.is_iterated else nullcontext():  # so that elements are numbered as they come
+            with self.source if self.is_iterated else nullcontext():  # so that elements are numbered as they arrive
                 number = self.next_number()
                 made = None if number is None else self.one(number)
             if number is None or made is None:
@@ -401,7 +399,7 @@ class _Ahead(OwnThreads):
                 self.changed.notify_all()
 
     def next_number(self) -> int | None:
-        """Return the number of an element to make, once there is room for it; None if nothing is to be made any more."""
+        """Wait for room in the queue, and return the number of an element to make; None if no more are needed."""
         with self.changed:
             while not self.is_closed and self.end is None:
                 if self.asked - self.first < self.capacity:
@@ -414,7 +412,7 @@ class _Ahead(OwnThreads):
         """Return the element, or None if there is none."""
         try:
             return (self.take(),)
-        except BaseException as error:  # raised where it would be given
+        except BaseException as error:  # raised when the element is requested
             with self.changed:
                 self.failures[number] = error
                 self.end = number if self.end is None else min(self.end, number)
@@ -422,7 +420,7 @@ class _Ahead(OwnThreads):
             return None
 
     def close(self) -> None:
-        """End the threads."""
+        """Stop the threads."""
         with self.changed:
             self.is_closed = True
             self.made.clear()
@@ -431,17 +429,17 @@ class _Ahead(OwnThreads):
 
 
 class PrefetchQueue(Runner):
-    """Elements made ahead by threads, in the order in which they were begun.
+    """Elements made in advance by threads, in the order in which they were started.
 
     Args:
-        tensors: their source: a function that makes one at each call, from several threads at a time; or
-            an iterable, such as a provider or its batches.
+        tensors: the source: a function that makes an element in each call, called from several threads at a time; or an
+            iterable, such as a provider or its batches.
         capacity: maximum number of waiting elements.
         num_threads: number of threads.
         dynamic_pad: True to allow arrays of different shapes; `dequeue_many` pads them at their ends.
 
     Raises:
-        ConfigurationError: invalid numbers.
+        ConfigurationError: a number is invalid.
 
     >>> with PrefetchQueue([{"b": 1, "a": 2}, {"b": 3, "a": 4}], capacity=4) as queue:
     ...     queue.dequeue(), list(queue)
@@ -455,9 +453,7 @@ class PrefetchQueue(Runner):
         elif callable(tensors):
             self._ahead = _Ahead(tensors, most, threads, is_iterated=False)
         else:
-            raise ArgumentTypeError(
-                f"A prefetch queue takes from a function or something to iterate, not {tensors!r}. Give one."
-            )
+            raise ArgumentTypeError(f"The source of a prefetch queue must be a function or an iterable, not {tensors!r}.")
         self._pads, self._num_given = bool(dynamic_pad), 0
         self._shapes: Any = None
         self._kept: list[Any] = []
@@ -466,7 +462,7 @@ class PrefetchQueue(Runner):
 
     @property
     def is_closed(self) -> bool:
-        """True if it was closed."""
+        """True if the queue is closed."""
         return self._ahead.is_closed
 
     def size(self) -> int:
@@ -479,9 +475,9 @@ class PrefetchQueue(Runner):
 
         Raises:
             OutOfRangeError: there are no more elements.
-            ConfigurationError: it is closed; or an array has another shape than the first one, without `dynamic_pad`: the
-                element stays in the queue.
-            Exception: the error raised while it was made.
+            ConfigurationError: the queue is closed; or, without `dynamic_pad`, an array does not have the shape of the first
+                one, and the element stays in the queue.
+            Exception: the error raised by the source.
         """
         ahead = self._ahead
         if self._kept and not ahead.is_closed:
@@ -515,16 +511,16 @@ class PrefetchQueue(Runner):
             self._shapes = shapes if self._shapes is None else self._shapes
             if shapes != self._shapes:
                 raise ConfigurationError(
-                    f"An element has arrays of shapes {shapes}, and the first one had {self._shapes}. Give dynamic_pad=True."
+                    f"An element has arrays of shapes {shapes}, but the first one had {self._shapes}. Pass dynamic_pad=True."
                 )
         return element
 
     def dequeue_many(self, n: int) -> Any:
-        """Several elements as one, whose arrays have one dimension more.
+        """Return `n` elements as one, whose arrays have an additional first dimension.
 
         Raises:
-            OutOfRangeError: there are not so many.
-            ConfigurationError: their arrays have different shapes, without `dynamic_pad`.
+            OutOfRangeError: there are fewer than `n` elements.
+            ConfigurationError: the arrays have different shapes, and `dynamic_pad` is False.
         """
         found = self._elements(n)
         if len(found) < n:
@@ -533,10 +529,10 @@ class PrefetchQueue(Runner):
         return self._one_of(found)
 
     def dequeue_up_to(self, n: int) -> Any:
-        """As `dequeue_many`; at the end fewer.
+        """Return up to `n` elements as one; see `dequeue_many`.
 
         Raises:
-            OutOfRangeError: there is none.
+            OutOfRangeError: there are no more elements.
         """
         found = self._elements(n)
         return self._one_of(found) if found else self.dequeue()
@@ -575,13 +571,13 @@ class PrefetchQueue(Runner):
             raise StopIteration from error
 
     def close(self) -> None:
-        """End the threads; nothing is given any more."""
+        """Stop the threads; no more elements are returned."""
         self._ahead.close()
         self._kept = []
 
 
 class _End(Exception):
-    """Something iterated has ended."""
+    """Raised at the end of an iterable."""
 
 
 def _next_of(values: Iterator[Any]) -> Callable[[], Any]:
@@ -624,7 +620,7 @@ def prefetch_queue(
     shared_name: str | None = None,
     name: str | None = None,
 ) -> PrefetchQueue:
-    """Return a queue of elements made ahead.
+    """Return a queue of elements made in advance.
 
     Args:
         tensors, capacity, num_threads, dynamic_pad: see `PrefetchQueue`.
@@ -638,4 +634,4 @@ def prefetch_queue(
     return PrefetchQueue(tensors, capacity, num_threads, dynamic_pad)
 
 
-vars(prefetch_queue)["prefetch_queue"] = prefetch_queue  # where code knows a module of that name, which holds the function
+vars(prefetch_queue)["prefetch_queue"] = prefetch_queue  # for code that imports a module of this name

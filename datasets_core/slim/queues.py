@@ -1,4 +1,4 @@
-"""`RandomQueue`: shuffling by a bounded queue, in an order that depends on a seed, not on time; batches; thread runners."""
+"""Deterministic shuffling by a bounded queue (`RandomQueue`), batches, and blocks that stop threads (`QueueRunners`)."""
 
 from __future__ import annotations
 
@@ -18,14 +18,14 @@ from datasets_core.errors import ConfigurationError
 from datasets_core.errors import NestedQueueRunnerError as NestedQueueRunnerError
 from datasets_core.records.specs.values import SparseValue
 
-# `QueueRunners`: a block of code at whose end whatever reads ahead in it is ended.
+# `QueueRunners`: a block of code that stops the threads started in it at its end.
 
 
 class Runner:
-    """Base of objects with threads, which `close`, or the end of a `with` block, ends."""
+    """Base class of objects with threads, which `close`, or the end of a `with` block, stops."""
 
     def close(self) -> None:
-        """End the threads; nothing is given any more."""
+        """Stop the threads; no more elements are returned."""
         raise NotImplementedError
 
     def __enter__(self) -> Self:
@@ -36,16 +36,16 @@ class Runner:
 
 
 class QueueRunners:
-    """Ends the threads of all providers, parallel readers and prefetch queues made in its block, by the thread
-    that entered it; other threads have blocks of their own.
+    """Stops the threads of all providers, parallel readers and prefetch queues created in its block.
 
-    Their threads start on first use, so nothing has to be started.
+    Only objects created by the thread that entered the block count.  Their threads start on first use, so nothing has to be
+    started.
 
     Args:
-        runners: further ones to close at the end; a session of TensorFlow, passed by older code, has no effect.
+        runners: further objects to close at the end; a TensorFlow session, as passed by older code, has no effect.
 
     Raises:
-        NestedQueueRunnerError: (on entry) another one is open.
+        NestedQueueRunnerError: (on entry) another block is open.
 
     >>> from datasets_core import slim
     >>> with slim.QueueRunners():
@@ -63,7 +63,7 @@ class QueueRunners:
 
     @staticmethod
     def current() -> QueueRunners | None:
-        """Return the block that the running code is in."""
+        """Return the innermost block of the current code; None without one."""
         block = _entered.get()
         return block if block is not None and block._is_open else None
 
@@ -75,12 +75,12 @@ class QueueRunners:
         return self
 
     def add(self, runner: Runner) -> None:
-        """Have something closed at the end of the block."""
+        """Register an object to be closed at the end of the block."""
         self._made.append(weakref.ref(runner))
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None) -> None:
         self._is_open = False
-        with ExitStack() as ends:  # all of them, whichever fail; what was made last before what it reads from
+        with ExitStack() as ends:  # all are closed, even if some fail, in reverse order of creation
             for runner in (*(made() for made in self._made), *reversed(self._given)):
                 close = getattr(runner, "close", None)
                 if close is not None:
@@ -91,37 +91,37 @@ _entered: ContextVar[QueueRunners | None] = ContextVar("QueueRunners", default=N
 
 
 def register(runner: Runner) -> None:
-    """Tell the block that is open, if one is, of something that was made in it.
+    """Add an object to the open `QueueRunners` block, if there is one.
 
     Args:
-        runner: what has threads.
+        runner: the object with threads.
     """
     block = QueueRunners.current()
     if block is not None:
         block.add(runner)
 
 
-# `whole_number`: arguments that are whole numbers, checked: Python's or numpy's, and no truth values.
+# `whole_number`: checks integer arguments, of Python or numpy, excluding booleans.
 
 
-def whole_number(name: str, value: Any, least: int | None = None, *, advice: str = "Give one") -> int:
-    """Return a number as Python has it, if it is a whole one.
+def whole_number(name: str, value: Any, least: int | None = None, *, advice: str = "Pass an integer") -> int:
+    """Return an integer argument as a Python int, after checking it.
 
     Args:
-        name: what it is, as the message names it.
-        value: what was given.
-        least: the smallest that has a meaning; by default all have one.
-        advice: what to do.
+        name: name of the argument, for error messages.
+        value: the argument.
+        least: the smallest valid value; None means no limit.
+        advice: advice of the error message.
 
     Raises:
-        ConfigurationError: it is none, or below the least.
+        ConfigurationError: the value is not an integer, or below `least`.
 
     >>> whole_number("capacity", 8, 1)
     8
     >>> whole_number("capacity", 0, 1)
     Traceback (most recent call last):
       ...
-    datasets_core.errors.ConfigurationError: capacity must be an integer of at least 1, not 0. Give one.
+    datasets_core.errors.ConfigurationError: capacity must be an integer of at least 1, not 0. Pass an integer.
     """
     if not is_whole(value, least):
         bound = "" if least is None else f" of at least {least}"
@@ -130,7 +130,7 @@ def whole_number(name: str, value: Any, least: int | None = None, *, advice: str
 
 
 def is_whole(value: Any, least: int | None = None) -> bool:
-    """Return True if something is a whole number, from the least on.
+    """Return True if a value is an integer of at least `least`.
 
     >>> is_whole(3), is_whole(3, least=4), is_whole(True), is_whole(3.0)
     (True, False, False, False)
@@ -144,8 +144,7 @@ def is_whole(value: Any, least: int | None = None) -> bool:
     return least is None or number >= least
 
 
-# `batches`: samples stacked item by item; arrays of different shapes are refused, padded, or listed
-# for.
+# `batches`: samples stacked item by item; arrays of different shapes are an error, padded, or listed.
 
 
 Ragged = Literal["error", "pad", "list"]
@@ -164,13 +163,13 @@ def batches(
     """Yield samples in batches.
 
     Args:
-        take: returns the next sample; raises `EOFError` at the end.
+        take: returns the next sample, or raises `EOFError` at the end.
         size, drop_remainder, ragged, padding: see `DatasetDataProvider.batch`.
         shown: converts each item of a batch.
         as_a_whole: context manager that returns the samples taken in it if an error is raised in it.
 
     Raises:
-        ConfigurationError: invalid arguments.
+        ConfigurationError: an argument is invalid.
 
     >>> samples = iter([{"a": np.array(1)}, {"a": np.array(2)}, {"a": np.array(3)}])
     >>> def take():
@@ -182,7 +181,7 @@ def batches(
     """
     number = whole_number("The size of a batch", size, 1)
     if ragged not in ("error", "pad", "list"):
-        raise ConfigurationError(f"ragged={ragged!r} is unknown. Pass 'error', 'pad' or 'list'.")
+        raise ConfigurationError(f"Unknown ragged={ragged!r}. Pass 'error', 'pad' or 'list'.")
 
     def together(samples: list[dict[str, Any]]) -> dict[str, Any]:
         found = batch_of(samples, ragged=ragged, padding=padding)
@@ -215,14 +214,14 @@ def _batches(
 
 
 def batch_of(samples: Sequence[Mapping[str, Any]], *, ragged: Ragged = "error", padding: Any = 0) -> dict[str, Any]:
-    """Return some samples as one.
+    """Return several samples as one batch.
 
     Args:
-        samples: at least one; all with the same items.
+        samples: at least one sample; all have the same items.
         ragged, padding: see `DatasetDataProvider.batch`.
 
     Raises:
-        ConfigurationError: arrays of one item have different shapes, and are to be one.
+        ConfigurationError: the arrays of an item have different shapes, and `ragged` is "error".
 
     >>> batch_of([{"a": np.array([1])}, {"a": np.array([2, 3])}], ragged="pad")
     {'a': array([[1, 0],
@@ -260,11 +259,11 @@ def _together(name: str, values: list[Any], ragged: Ragged, padding: Any) -> Any
 
 
 def padded(arrays: Sequence[npt.NDArray[Any]], padding: Any = 0) -> npt.NDArray[Any]:
-    """Arrays of one number of dimensions as one array, each padded at its ends.
+    """Return arrays with the same number of dimensions stacked, each padded at its ends.
 
     Args:
-        arrays: at least one.
-        padding: of numbers; texts and bytes are padded with empty ones.
+        arrays: at least one array.
+        padding: value to pad numbers with; strings and bytes are padded with empty ones.
 
     >>> padded([np.array([[1]]), np.array([[2, 3], [4, 5]])]).tolist()
     [[[1, 0], [0, 0]], [[2, 3], [4, 5]]]
@@ -285,7 +284,7 @@ def padded(arrays: Sequence[npt.NDArray[Any]], padding: Any = 0) -> npt.NDArray[
 
 
 def stacked_sparse(values: Sequence[SparseValue]) -> SparseValue:
-    """Sparse values as one of one dimension more, as large as the largest of them.
+    """Return sparse values stacked, with an additional first dimension, as large as the largest of them.
 
     >>> one = SparseValue(np.array([[1]]), np.array([5]), np.array([2]))
     >>> stacked_sparse([one, one]).indices.tolist()
@@ -305,28 +304,28 @@ Words64 = npt.NDArray[np.uint64]
 
 _GOLDEN = 0x9E3779B97F4A7C15
 _MASK = (1 << 64) - 1
-DRAWS, FILES = 1, 2  # uses of random numbers: those of one use are independent of the other
+DRAWS, FILES = 1, 2  # uses of random numbers, which are independent of each other
 
 
 class Arrivals(Protocol[T]):
     """Source of the samples of a queue."""
 
     def take(self, least: int, most: int) -> list[T]:
-        """Return the next samples: those that are there, at most `most`; `least` are waited for.
+        """Return the available next samples, at most `most`, after waiting for `least`.
 
-        Fewer than `least` are the last ones.
+        A result with fewer than `least` samples is the last one.
         """
         ...
 
 
 def numbers_of(seed: int, kind: int, first: int, count: int) -> Words64:
-    """Return random 64-bit numbers that depend on the seed, on their use, and on their index: splitmix64.
+    """Return random 64-bit numbers (splitmix64) that depend on the seed, their use and their index.
 
     Args:
         seed: any integer.
-        kind: their use.
-        first: index of the first.
-        count: number of numbers.
+        kind: the use: `DRAWS` or `FILES`.
+        first: index of the first number.
+        count: how many numbers to return.
 
     >>> bool((numbers_of(7, DRAWS, 0, 5)[3:] == numbers_of(7, DRAWS, 3, 2)).all())
     True
@@ -343,7 +342,7 @@ def _mixed(words: Words64) -> Words64:
 
 
 def shuffled_places(seed: int, epoch: int, count: int) -> list[int]:
-    """Return the numbers below `count` in an order determined by a seed and an epoch.
+    """Return the numbers from 0 to `count - 1` in an order determined by a seed and an epoch.
 
     >>> sorted(shuffled_places(1, 0, 5)), shuffled_places(1, 0, 5) == shuffled_places(1, 1, 5)
     ([0, 1, 2, 3, 4], False)
@@ -354,7 +353,7 @@ def shuffled_places(seed: int, epoch: int, count: int) -> list[int]:
 
 
 class FirstInFirstOut(Generic[T]):
-    """The queue of samples that are not shuffled: they come as they arrive.
+    """A queue that does not shuffle: samples are returned as they arrive.
 
     >>> class Numbers:
     ...     def take(self, least, most):
@@ -375,19 +374,19 @@ class FirstInFirstOut(Generic[T]):
 
 
 class RandomQueue(Generic[T]):
-    """A queue that draws samples at random, only while more than `minimum` are in it, or no more come.
+    """A queue that draws samples at random while it has more than `minimum` samples, or no more arrive.
 
-    The first sample is drawn when `minimum + 1` are there; from then on two arrive for each one drawn until the
-    queue is full, then one.  So the order depends only on the samples, the seed and the sizes, and not on how
-    many are taken at a time, or on their speed.
+    The first sample is drawn when the queue has `minimum + 1`; from then on, two arrive for each one drawn until the queue
+    is full, then one.  The order therefore depends only on the samples, the seed and the sizes, and not on timing or on
+    how many are taken at a time.
 
     Args:
         capacity: maximum number of samples.
-        minimum: number of samples that stay in it while more may come; below the capacity.
-        seed: of the order.
+        minimum: number of samples kept in it until no more arrive; below the capacity.
+        seed: seed of the order.
 
     Raises:
-        ConfigurationError: invalid sizes.
+        ConfigurationError: the sizes are invalid.
 
     >>> class Letters:
     ...     rest = list("abcdefgh")
@@ -414,11 +413,11 @@ class RandomQueue(Generic[T]):
         return len(self.entries)
 
     def load(self, entries: Iterable[T], drawn: int) -> None:
-        """Hold what another queue of the same seed and sizes held.
+        """Restore the content of another queue with the same seed and sizes.
 
         Args:
-            entries: what was in it, in its order.
-            drawn: how many it had given.
+            entries: the content of that queue, in its order.
+            drawn: number of samples that it had returned.
         """
         self.entries, self.drawn = list(entries), drawn
 
@@ -426,12 +425,12 @@ class RandomQueue(Generic[T]):
         """Return the next samples: at least one, unless there are no more.
 
         Args:
-            arrivals: source of samples; waits for it only if the next draw depends on it.
+            arrivals: source of samples; waited for only if the next draw depends on it.
             most: maximum number.
         """
         entries, given = self.entries, []
         held = np.minimum(self.capacity, self.minimum + 1 + self.drawn + np.arange(most, dtype=np.int64))
-        needs = held + np.arange(most, dtype=np.int64) - len(entries)  # arrivals before each draw
+        needs = held + np.arange(most, dtype=np.int64) - len(entries)  # number of arrivals before each draw
         least = int(needs[0])
         arrived = arrivals.take(least, int(needs[-1]))
         if len(arrived) < least:
@@ -439,7 +438,7 @@ class RandomQueue(Generic[T]):
             return self._drained(min(most, len(entries)))
         count = int(np.searchsorted(needs, len(arrived), "right"))
         picks = self._picks(held[:count])
-        growing = min(count - 1, max(0, self.capacity - int(held[0])))  # draws behind which two arrive
+        growing = min(count - 1, max(0, self.capacity - int(held[0])))  # draws after which two arrive
         entries += arrived[:least]
         at = least
         for pick in picks[:growing]:
@@ -460,14 +459,14 @@ class RandomQueue(Generic[T]):
         return [_pulled(self.entries, pick) for pick in picks]
 
     def _picks(self, sizes: npt.NDArray[np.int64]) -> list[int]:
-        """For each of the next draws its place among so many samples."""
+        """Return the position of each of the next draws, in queues of these sizes."""
         words = numbers_of(self.seed, DRAWS, self.drawn, len(sizes)) >> np.uint64(32)
         picks: list[int] = ((words * sizes.astype(np.uint64)) >> np.uint64(32)).tolist()
         return picks
 
 
 def _pulled(entries: list[T], place: int) -> T:
-    """Return the sample at a place, which the last one takes."""
+    """Remove and return the sample at a position, which the last sample takes."""
     last = entries.pop()
     if place == len(entries):
         return last
@@ -476,32 +475,32 @@ def _pulled(entries: list[T], place: int) -> T:
 
 
 def checked_sizes(capacity: Any, minimum: Any) -> tuple[int, int]:
-    """Return the sizes of a queue that shuffles, if it can have them.
+    """Return the sizes of a shuffling queue, after checking them.
 
     Raises:
-        ConfigurationError: it cannot.
+        ConfigurationError: the sizes are invalid.
 
     >>> checked_sizes(4, 4)
     Traceback (most recent call last):
       ...
-    datasets_core.errors.ConfigurationError: A queue of 4 samples cannot keep 4 in it. Let the minimum be below the capacity.
+    datasets_core.errors.ConfigurationError: The minimum of a queue, 4, must be below its capacity, 4. Pass a smaller minimum.
     """
     most, least = checked_capacity(capacity), whole_number("The minimum of a queue", minimum, 0)
     if least >= most:
         raise ConfigurationError(
-            f"A queue of {most:,} samples cannot keep {least:,} in it. Let the minimum be below the capacity."
+            f"The minimum of a queue, {least:,}, must be below its capacity, {most:,}. Pass a smaller minimum."
         )
     return most, least
 
 
 def checked_capacity(capacity: Any) -> int:
-    """Return the capacity of a queue, if it can be so large.
+    """Return the capacity of a queue, after checking it.
 
     Raises:
-        ConfigurationError: it cannot.
+        ConfigurationError: the capacity is invalid.
     """
     most = whole_number("The capacity of a queue", capacity, 1)
-    if most >= 1 << 32:  # a draw could not reach all of them
+    if most >= 1 << 32:  # a draw has 32 bits
         raise ConfigurationError(f"A queue cannot have a capacity of {most:,}. Pass one below {1 << 32:,}.")
     return most
 
@@ -510,11 +509,11 @@ def checked_seed(seed: Any) -> int:
     """Return the seed, or a random one if it is None.
 
     Raises:
-        ConfigurationError: not an integer.
+        ConfigurationError: the seed is not an integer.
 
     >>> checked_seed(7)
     7
     """
     if seed is None:
         return int.from_bytes(os.urandom(6), "little")
-    return whole_number("seed", seed, advice="Give one, or None for one that is drawn")
+    return whole_number("seed", seed, advice="Pass an integer, or None to draw a seed")

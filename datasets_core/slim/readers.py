@@ -18,12 +18,12 @@ from datasets_core.records.reader import record_file
 from datasets_core.records.wire.values import Ints, RecordBlock
 from datasets_core.slim.queues import whole_number
 
-# `SampleReader`: base of readers of the samples of one file, with their positions.
+# `SampleReader`: base class of readers of samples, with their positions in the file.
 
 
 T = TypeVar("T")
 Position: TypeAlias = Any
-"""Position of a sample in its file: an integer, a text, or a list of them that begins with the part in its key."""
+"""Position of a sample in its file: an integer, a string, or a list of these whose first element is part of the key."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,9 +32,9 @@ class SampleBlock:
 
     Attributes:
         payloads: data to decode: a list, or a `RecordBlock`.
-        positions: of the samples: a list, or an array of integers with a row for each.
+        positions: positions of the samples: a list, or an array of integers with a row for each sample.
         first: number of the first sample in the file.
-        num_bytes: approximate bytes in memory.
+        num_bytes: approximate size in memory in bytes.
 
     >>> len(SampleBlock([b"a", b"b"], [0, 1]))
     2
@@ -49,14 +49,14 @@ class SampleBlock:
         return len(self.positions)
 
     def behind(self) -> SampleBlock:
-        """Return the samples but the first."""
+        """Return the samples without the first one."""
         return SampleBlock(self.payloads[1:], self.positions[1:], self.first + 1, self.num_bytes)
 
 
 class SampleReader(ABC):
-    """Base of readers: subclasses implement `samples`.
+    """Base class of readers; subclasses implement `samples`.
 
-    A provider makes one reader for each of its threads, as `reader_class(**reader_kwargs)`; a reader reads one file at
+    A provider creates one reader for each of its threads with `reader_class(**reader_kwargs)`.  A reader reads one file at
     a time, keeps no state between files, and yields the same samples each time.
 
     >>> class Words(SampleReader):
@@ -73,12 +73,12 @@ class SampleReader(ABC):
 
     @property
     def reads_one_by_one(self) -> bool:
-        """True if a sample is read on use, and not ahead, in a block: then few are requested ahead."""
+        """True if samples are read one by one when needed, not in blocks; then few are requested in advance."""
         return type(self).blocks is SampleReader.blocks
 
     @abstractmethod
     def samples(self, path: str) -> Iterator[tuple[Position, Any]]:
-        """Yield the samples of a file, each as position and data to decode.
+        """Yield the samples of a file, each as its position and the data to decode.
 
         Args:
             path: the file or URL, as in `data_sources`.
@@ -87,15 +87,15 @@ class SampleReader(ABC):
     def blocks(self, path: str, start: Position | None = None) -> Iterator[SampleBlock]:
         """Yield the samples of a file in blocks; called by providers.
 
-        This one makes a block of each sample, and reads the samples before `start` again; a faster reader
-        overrides it.
+        The default implementation makes a block of each sample, and reads the samples before `start` again; faster readers
+        override it.
 
         Args:
             path: the file or URL.
-            start: position of the first sample; default: the beginning.
+            start: position of the first sample; None means the beginning.
 
         Raises:
-            FileFormatError: no sample at that position.
+            FileFormatError: the file has no sample at that position.
         """
         found, wanted = self.samples(path), None if start is None else plain(start)
         with ended(found):
@@ -108,18 +108,18 @@ class SampleReader(ABC):
             raise no_sample(path, start)
 
     def key(self, path: str, position: Position) -> str:
-        """Return the key of a sample: `path:position`; of a list its first entry.
+        """Return the key of a sample: `path:position`, with the first element if the position is a list.
 
         Args:
             path: the file or URL.
-            position: of the sample.
+            position: position of the sample.
         """
         return f"{path}:{position[0] if isinstance(position, list | tuple | np.ndarray) else position}"
 
 
 @contextmanager
 def ended(found: T) -> Iterator[T]:
-    """A block at whose end something is closed, if it can be: a generator that holds a file.
+    """Return a context that closes a generator, which may hold a file, at its end.
 
     >>> numbers = (number for number in range(9))
     >>> with ended(numbers):
@@ -137,7 +137,7 @@ def ended(found: T) -> Iterator[T]:
 
 
 def shown_key(reader: SampleReader, path: str, position: Position) -> str:
-    """Return the key of a sample for a message; where the reader fails at it, too, the key that `SampleReader` makes."""
+    """Return the key of a sample for an error message; the default key if the reader fails to make one."""
     try:
         return redact(str(reader.key(path, position)))
     except Exception:
@@ -145,10 +145,10 @@ def shown_key(reader: SampleReader, path: str, position: Position) -> str:
 
 
 def in_words(error: BaseException) -> str:
-    """Return an error of the user's code, whose text may be one, too.
+    """Return the text of an error of user code; its `__str__` may fail as well.
 
-    >>> in_words(OSError("the disk is gone"))
-    'OSError: the disk is gone'
+    >>> in_words(OSError("the disk is full"))
+    'OSError: the disk is full'
     """
     try:
         return f"{type(error).__name__}: {error}"
@@ -157,7 +157,7 @@ def in_words(error: BaseException) -> str:
 
 
 def plain(position: Position) -> Any:
-    """Return a position as JSON has it.
+    """Return a position as a JSON value.
 
     >>> plain(np.array([3, 40])), plain((1, "a")), plain(np.int64(4))
     ([3, 40], [1, 'a'], 4)
@@ -170,28 +170,30 @@ def plain(position: Position) -> Any:
 
 
 def no_sample(path: str, position: Position) -> FileFormatError:
-    """Return the error for a file that has changed: no sample at a former position.
+    """Return the error for a changed file, which has no sample at a recorded position.
 
     Args:
         path: the file or URL.
-        position: the former position.
+        position: the recorded position.
     """
     advice = "Load the state with the files that it was saved with"
-    return FileFormatError(redact(str(path)), f"no sample begins at {position}, where a saved state has one", advice=advice)
+    return FileFormatError(
+        redact(str(path)), f"no sample begins at position {position}, but a saved state has one there", advice=advice
+    )
 
 
 Picked: TypeAlias = dict[str, tuple[Any, SampleBlock, int]]
 
 
 def picked(reader: SampleReader, path: str, positions: Sequence[Position]) -> Picked:
-    """Return some samples of a file, read again: by the `repr` of each position, its data, its block, its index there.
+    """Read samples of a file again; return data, block and index in the block by the `repr` of each position.
 
-    The file is read once, from the first of them to the last.
+    The file is read once, from the first of these samples to the last.
 
     Args:
         reader: the reader of the file.
         path: the file or URL.
-        positions: of the samples, as in JSON, in any order.
+        positions: positions of the samples as JSON values, in any order.
 
     Raises:
         FileFormatError: a sample is missing.
@@ -200,7 +202,7 @@ def picked(reader: SampleReader, path: str, positions: Sequence[Position]) -> Pi
     found: Picked = {}
     if all(isinstance(_head(position), int) for position in positions):
         _pick(reader, path, min(positions, key=_head), wanted, found)
-    if len(found) < len(wanted):  # positions may ascend, and need not
+    if len(found) < len(wanted):  # positions usually ascend, but need not
         _pick(reader, path, None, wanted, found)
     if len(found) < len(wanted):
         raise no_sample(path, next(position for name, position in wanted.items() if name not in found))
@@ -220,7 +222,7 @@ def _pick(reader: SampleReader, path: str, start: Position | None, wanted: dict[
 
 
 def _candidates(positions: Any, heads: set[Any]) -> Iterable[int]:
-    """Return the indices in a block that one of the positions could have."""
+    """Return the indices in a block that could match one of the positions."""
     if isinstance(positions, np.ndarray):
         first = positions if positions.ndim == 1 else positions[:, 0]
         there: list[int] = np.flatnonzero(np.isin(first, list(heads))).tolist()
@@ -243,7 +245,7 @@ _BLOCK_BYTES = 1 << 20
 
 
 class _BlockReader(SampleReader):
-    """The base of readers that make blocks at once."""
+    """Base class of readers that read blocks."""
 
     def samples(self, path: str) -> Iterator[tuple[Position, Any]]:
         """See `SampleReader.samples`."""
@@ -252,17 +254,17 @@ class _BlockReader(SampleReader):
 
 
 class TFRecordReader(_BlockReader):
-    """Reads TFRecord files: a sample is a record, and its key has the byte at which its frame begins.
+    """Reads TFRecord files: each sample is a record, and its key contains the byte offset of its frame.
 
-    A damaged record is an error after the good ones before it.
+    A damaged record raises an error after the undamaged records before it.
 
     Args:
-        compression: "GZIP" or "ZLIB" for the files as a whole, "" for none; None: detected by their first bytes.
+        compression: "GZIP" or "ZLIB" for the files as a whole, "" for none; None to detect it from the first bytes.
         verify: True to compare the CRCs.
-        options: as in TensorFlow: a `TFRecordOptions`, or the name of a compression.
+        options: a `TFRecordOptions` of TensorFlow, or the name of a compression.
 
     Raises:
-        ConfigurationError: unknown compression.
+        ConfigurationError: the compression is unknown.
 
     >>> import tempfile
     >>> from datasets_core import records, slim
@@ -280,7 +282,7 @@ class TFRecordReader(_BlockReader):
         self._verify = verify
 
     def blocks(self, path: str, start: Position | None = None) -> Iterator[SampleBlock]:
-        """See `SampleReader.blocks`; a position is the byte of a frame, and the number of its record."""
+        """See `SampleReader.blocks`; a position is the byte offset of a frame and the number of its record."""
         for block in self._record_blocks(path, start):
             positions = np.stack([frame_offsets(block), block.first + np.arange(len(block))], axis=1)
             yield SampleBlock(block, positions, block.first, block.num_bytes)
@@ -308,15 +310,15 @@ class TFRecordReader(_BlockReader):
 
 
 def _named(options: Any) -> Any:
-    """Return the compression of a `TFRecordOptions` of TensorFlow, which is never imported."""
+    """Return the compression of a `TFRecordOptions`, without importing TensorFlow."""
     found = getattr(options, "compression_type", options)
-    if isinstance(found, int) and not isinstance(found, bool):  # as older versions number them
+    if isinstance(found, int) and not isinstance(found, bool):  # the numbers of older versions
         return {0: "", 1: "ZLIB", 2: "GZIP"}.get(found, str(found))
     return "" if found is None or found == "NONE" else found
 
 
 def _pass(stream: Bytes, count: int, path: str) -> None:
-    """Read over bytes."""
+    """Skip bytes."""
     left = count
     while left > 0:
         part = stream.read(min(left, _BLOCK_BYTES))
@@ -326,20 +328,22 @@ def _pass(stream: Bytes, count: int, path: str) -> None:
 
 
 def _opened_plain(stream: Any, name: str) -> tuple[Any, bool]:
-    """Return the plain bytes of a file that may be gz, bz2, xz, zst or lz4, and whether it is."""
+    """Return the uncompressed bytes of a file, which may be gz, bz2, xz, zst or lz4, and True if it is compressed."""
     whole = stream if hasattr(stream, "peek") else io.BufferedReader(stream, _BLOCK_BYTES)
     plain = decompressed(cast(BinaryIO, whole), path=name)
     return plain, plain is not whole
 
 
 class TextLineReader(_BlockReader):
-    """Reads files of text, compressed ones too: a sample is a line as bytes, without its end; its key says its number, from 1.
+    """Reads text files, which may be compressed: each sample is a line as bytes, and its key contains the line number, from 1.
+
+    Line ends are removed.
 
     Args:
-        skip_header_lines: how many lines at the beginning of each file are none.
+        skip_header_lines: number of lines to skip at the beginning of each file.
 
     Raises:
-        ConfigurationError: a negative number of them.
+        ConfigurationError: the number is negative.
 
     >>> import pathlib, tempfile
     >>> from datasets_core import slim
@@ -354,7 +358,7 @@ class TextLineReader(_BlockReader):
         self._skipped = whole_number("skip_header_lines", skip_header_lines or 0, 0)
 
     def blocks(self, path: str, start: Position | None = None) -> Iterator[SampleBlock]:
-        """See `SampleReader.blocks`; a position is the number of a line, and the byte at which it begins."""
+        """See `SampleReader.blocks`; a position is the number of a line and its byte offset."""
         line, offset = start or (1, 0)
         file = record_file(path)
         with file.opened() as (stream, _):
@@ -374,7 +378,7 @@ class TextLineReader(_BlockReader):
 
 
 def _lines(text: Any, offset: int) -> Iterator[tuple[bytes, int]]:
-    """Bytes of whole lines, and where they begin; the last of them may lack its end."""
+    """Yield bytes of whole lines, with their offset; the last line may have no line end."""
     rest: list[bytes] = []
     while data := text.read1(_BLOCK_BYTES):
         border = data.rfind(b"\n") + 1
@@ -392,7 +396,7 @@ def _line_block(data: bytes, begin: int, line: int, name: str) -> SampleBlock:
     codes = np.frombuffer(data, np.uint8)
     stops = np.flatnonzero(codes == 10)
     after = stops + 1
-    if not data.endswith(b"\n") and data[int(after[-1]) if len(after) else 0 :] != b"\r":  # which ends a line that is none
+    if not data.endswith(b"\n") and data[int(after[-1]) if len(after) else 0 :] != b"\r":  # a line end without a line
         stops = np.append(stops, len(data))
     starts = np.concatenate([np.zeros(1, np.int64), after])[: len(stops)]
     returns = (stops > starts) & (codes[np.maximum(stops, 1) - 1] == 13)
@@ -402,19 +406,19 @@ def _line_block(data: bytes, begin: int, line: int, name: str) -> SampleBlock:
 
 
 class FixedLengthRecordReader(_BlockReader):
-    """Reads files of records of one length, also compressed: the key of a sample has the number of its record, from 0.
+    """Reads files of fixed-length records, which may be compressed: the key of a sample contains the record number, from 0.
 
-    Bytes after the last whole record, which are neither a record nor the footer, are an error after the good records.
+    Bytes after the last whole record that are not the footer raise an error after the whole records.
 
     Args:
-        record_bytes: of each record.
-        header_bytes: size of the header of each file.
-        footer_bytes: size of its footer.
-        hop_bytes: distance of the begins of two records; default: their length.
-        encoding: "GZIP" or "ZLIB" for the files as a whole, "" for none; None: gzip is detected by the first bytes.
+        record_bytes: size of each record in bytes.
+        header_bytes: size of the header of each file in bytes.
+        footer_bytes: size of the footer in bytes.
+        hop_bytes: distance between the starts of two records in bytes; default: the record size.
+        encoding: "GZIP" or "ZLIB" for the files as a whole, "" for none; None to detect gzip from the first bytes.
 
     Raises:
-        ConfigurationError: invalid lengths, or unknown encoding.
+        ConfigurationError: a length is invalid, or the encoding unknown.
 
     >>> import pathlib, tempfile
     >>> from datasets_core import slim
@@ -467,7 +471,7 @@ class FixedLengthRecordReader(_BlockReader):
         while left and (part := plain.read(min(left, _BLOCK_BYTES))):
             left -= len(part)
         if left:
-            raise FileFormatError(name, f"ends within its header: {begin - left:,} of {begin:,} bytes exist")
+            raise FileFormatError(name, f"ends within its header: it has {begin - left:,} of {begin:,} bytes")
 
     def _blocks(self, plain: Any, number: int, begin: int, name: str) -> Iterator[SampleBlock]:
         """Yield the records of a stream positioned at the beginning of one."""
@@ -481,10 +485,10 @@ class FixedLengthRecordReader(_BlockReader):
                 data = _without(plain, data, count * self._hop)
         left = len(data) - self._footer
         if left < 0:
-            raise FileFormatError(name, f"ends within its footer: {len(data):,} of {self._footer:,} bytes exist")
+            raise FileFormatError(name, f"ends within its footer: it has {len(data):,} of {self._footer:,} bytes")
         if left and self._hop == self._length:
-            reason = f"{left:,} bytes follow record {number - 1:,}, and a record takes {self._length:,}"
-            raise FileFormatError(name, reason if number else f"{left:,} bytes are there, and a record takes {self._length:,}")
+            reason = f"{left:,} bytes follow record {number - 1:,}, but a record has {self._length:,}"
+            raise FileFormatError(name, reason if number else f"it contains {left:,} bytes, but a record has {self._length:,}")
 
     def _block(self, data: bytes, number: int, count: int, begin: int, name: str) -> SampleBlock:
         numbers = np.arange(count, dtype=np.int64)
@@ -494,7 +498,7 @@ class FixedLengthRecordReader(_BlockReader):
 
 
 def _without(plain: Any, data: bytes, count: int) -> bytes:
-    """Return the bytes after the first ones, some of which may not have been read yet."""
+    """Return the bytes after the first `count`, some of which may not have been read yet."""
     if count > len(data):
         missing = count - len(data)
         while missing and (part := plain.read(min(missing, _BLOCK_BYTES))):
@@ -503,7 +507,7 @@ def _without(plain: Any, data: bytes, count: int) -> bytes:
 
 
 class WholeFileReader(_BlockReader):
-    """Reads files as they are: a sample is a file, and its key is the path.
+    """Reads whole files: each sample is the content of a file, and its key is the path.
 
     >>> import pathlib, tempfile
     >>> from datasets_core import slim

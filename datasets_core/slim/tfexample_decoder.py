@@ -1,4 +1,4 @@
-"""Decoders of messages and rows, and the item handlers, by the module name of TF-Slim: `slim.tfexample_decoder`."""
+"""Decoders of messages and rows, and the item handlers, under the module name of TF-Slim: `slim.tfexample_decoder`."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ from datasets_core.slim.image_handlers import (
     SparseTensor,
 )
 
-# What decoders of messages have in common: specs that parse, handlers that make items, and errors that name the record.
+# Common parts of message decoders: specs, handlers, and errors that name the record.
 
 
 Row = dict[str, Any]
@@ -38,13 +38,13 @@ Columns = dict[str, list[Any]]
 
 
 class MessageDecoder(DataDecoder):
-    """Base of the decoders of messages with keys, each with a spec.
+    """Base class of decoders of messages with keys, each with a spec.
 
     Args:
         items_to_handlers: item → its `ItemHandler`.
 
     Raises:
-        ConfigurationError: not a dict of handlers.
+        ConfigurationError: the argument is not a dict of handlers.
     """
 
     _message: ClassVar[str]  # what one message is called
@@ -55,7 +55,7 @@ class MessageDecoder(DataDecoder):
         for item, handler in items_to_handlers.items():
             if not isinstance(handler, ItemHandler):
                 raise ConfigurationError(
-                    f"Item {item!r} is to be made by {handler!r}. Give an ItemHandler, as slim.Tensor('key')."
+                    f"The handler of item {item!r} is {handler!r}. Pass an ItemHandler, such as slim.Tensor('key')."
                 )
         self._handlers = dict(items_to_handlers)
 
@@ -68,7 +68,7 @@ class MessageDecoder(DataDecoder):
         """Return the keys that have specs."""
 
     def _keys_of(self, items: Iterable[str]) -> list[str]:
-        """Return the keys of these items, each once.
+        """Return the keys of these items, without duplicates.
 
         Raises:
             UnknownFeatureError: a key has no spec.
@@ -87,11 +87,11 @@ class MessageDecoder(DataDecoder):
 
         Args:
             data: the bytes of the message.
-            items: names of items; default all.
+            items: names of items; None means all.
 
         Raises:
-            UnknownItemError: an unknown item.
-            UnknownFeatureError: an item needs a key without a spec.
+            UnknownItemError: an item is unknown.
+            UnknownFeatureError: an item needs a key that has no spec.
             ExampleError: the message is damaged, violates a spec, or does not make an item.
         """
         names = chosen_items(items, self.list_items())
@@ -119,9 +119,9 @@ class MessageDecoder(DataDecoder):
         """See `DataDecoder.decode_block`: the records are parsed at once, and handlers called sample by sample.
 
         Raises:
-            UnknownItemError: an unknown item.
-            UnknownFeatureError: an item needs a key without a spec.
-            ExampleError: a record as in `decode`, after the samples before it.
+            UnknownItemError: an item is unknown.
+            UnknownFeatureError: an item needs a key that has no spec.
+            ExampleError: see `decode`; raised after the samples before the record.
         """
         names = chosen_items(items, self.list_items())
         self._keys_of(names)
@@ -140,7 +140,7 @@ class MessageDecoder(DataDecoder):
             except ExampleError as error:
                 if error.record is None:
                     raise
-                if error.record > block.first:  # a record before it may be refused too, for another reason
+                if error.record > block.first:  # an earlier record may have another error
                     yield from self._samples(block[: error.record - block.first], items)
                 raise
         made = [
@@ -151,10 +151,10 @@ class MessageDecoder(DataDecoder):
 
     @abstractmethod
     def _columns(self, block: RecordBlock, items: list[str]) -> Columns:
-        """For each key of these items the values of all records of a block.
+        """Return the values of all records of a block, for each key of these items.
 
         Raises:
-            ExampleError: a record is damaged, or breaks the rules of a spec.
+            ExampleError: a record is damaged, or does not match a spec.
         """
 
     def _direct_keys(self, items: list[str]) -> list[str | None]:
@@ -169,12 +169,12 @@ class MessageDecoder(DataDecoder):
             yield self._item(item, found, block.name, block.first + k)
 
 
-# `TFExampleDecoder`: items of the records of `tf.train.Example`.
+# `TFExampleDecoder`: items from `tf.train.Example` records.
 
 
 _SPARSE = (VarLenFeature, SparseFeature)
 _ON_ARRAYS = (Tensor, LookupTensor, BoundingBox, Image)
-"""Handlers that make the same of the array of a `VarLenFeature` as of its sparse array, which is dearer."""
+"""Handlers that accept a plain array for a `VarLenFeature`, which is cheaper than its sparse array."""
 
 
 class TFExampleDecoder(MessageDecoder):
@@ -185,7 +185,7 @@ class TFExampleDecoder(MessageDecoder):
         items_to_handlers: item → its `ItemHandler`.
 
     Raises:
-        ConfigurationError: an invalid spec, or not a handler.
+        ConfigurationError: a spec or a handler is invalid.
 
     >>> from datasets_core import records, slim
     >>> decoder = slim.TFExampleDecoder(
@@ -220,9 +220,9 @@ class TFExampleDecoder(MessageDecoder):
         return self._block_parser(tuple(items))[1]
 
     def _block_parser(self, items: tuple[str, ...]) -> tuple[ExampleParser, list[str | None]]:
-        """Return the parser of a block for these items, and for each item the key whose values it is unchanged, if any.
+        """Return the parser of a block for these items, and for each item the key whose unchanged values it is, if any.
 
-        A `VarLenFeature` whose handlers also accept arrays is read as arrays.
+        A `VarLenFeature` is parsed to arrays if all of its handlers accept them.
         """
         kept = self._block_parsers.get(items)
         if kept is None:
@@ -238,20 +238,20 @@ class TFExampleDecoder(MessageDecoder):
         return kept
 
 
-# `RowDecoder`: the decoder of datasets whose reader gives rows: items are columns, or handlers make them of columns.
+# `RowDecoder`: the decoder for readers that yield rows; items are columns, or made from columns by handlers.
 
 
 class RowDecoder(DataDecoder):
-    """Items of rows, as `slim.BuilderReader` gives them of every format that the library reads.
+    """Makes items from rows, which `slim.BuilderReader` reads from files of all formats of the library.
 
-    Numbers, lists of numbers and images become numpy arrays; all else stays what it is in the row.
+    Numbers, lists of numbers and images become numpy arrays; other values are returned unchanged.
 
     Args:
-        items_to_columns: item → the name of a column, or an `ItemHandler` whose keys are columns; or the names of the
-            columns whose items have the same names.
+        items_to_columns: item → the name of a column, or an `ItemHandler` whose keys are columns; or a list of columns, which
+            become items of the same names.
 
     Raises:
-        ConfigurationError: neither.
+        ConfigurationError: the argument has another form.
 
     >>> decoder = RowDecoder({"text": "line", "label": "class"})
     >>> decoder.decode({"line": "a wren", "class": 3}, ["label", "text"])
@@ -263,19 +263,19 @@ class RowDecoder(DataDecoder):
     def __init__(self, items_to_columns: Mapping[str, str | ItemHandler] | Sequence[str]) -> None:
         if isinstance(items_to_columns, str | bytes) or not isinstance(items_to_columns, Iterable):
             raise ConfigurationError(
-                f"RowDecoder takes a dict of items and columns, or a list of columns, not {items_to_columns!r}. Give one."
+                f"RowDecoder needs a dict of items and columns, or a list of columns, not {items_to_columns!r}."
             )
         items = items_to_columns if isinstance(items_to_columns, Mapping) else {name: name for name in items_to_columns}
         for item, column in items.items():
             if not isinstance(column, str | ItemHandler):
-                raise ConfigurationError(f"Item {item!r} is {column!r}. Pass a column name or an ItemHandler.")
+                raise ConfigurationError(f"Item {item!r} has the value {column!r}. Pass a column name or an ItemHandler.")
         self._items = dict(items)
 
     def decode(self, data: Mapping[str, Any], items: Sequence[str] | None = None) -> list[Any]:
         """See `DataDecoder.decode`.
 
         Raises:
-            UnknownColumnError: a column that the row does not have.
+            UnknownColumnError: the row does not have a column.
         """
         return [self._item(data, self._items[item]) for item in chosen_items(items, self.list_items())]
 
@@ -297,7 +297,7 @@ def _cell(row: Mapping[str, Any], column: str) -> Any:
 
 
 def as_array(value: Any) -> Any:
-    """Return a value of a row as a numpy array, if it is made of numbers or is an image; else unchanged.
+    """Return numbers, nested lists of numbers and images as numpy arrays, and other values unchanged.
 
     Args:
         value: the value in the row.
@@ -309,7 +309,7 @@ def as_array(value: Any) -> Any:
     if not is_made_of_numbers and not hasattr(value, "__array_interface__"):
         return value
     array = np.asarray(value)
-    return value if array.dtype.hasobject or array.dtype.kind in "SU" else array  # of integers that no type holds, of texts
+    return value if array.dtype.hasobject or array.dtype.kind in "SU" else array  # integers too large for any type, or strings
 
 
 def _numbers_shape(value: Any) -> tuple[int, ...] | None:
@@ -328,7 +328,7 @@ def _numbers_shape(value: Any) -> tuple[int, ...] | None:
 
 
 def _as_parsed(value: Any) -> Any:
-    """Return a value of a row as parsing gives values to handlers: an array, of bytes for texts."""
+    """Return a value of a row in the form that handlers expect: an array, with strings as bytes."""
     if isinstance(value, str | bytes):
         return bytes_array(value)
     if isinstance(value, list | tuple) and all(isinstance(inner, str | bytes) for inner in value):
@@ -336,19 +336,19 @@ def _as_parsed(value: Any) -> Any:
     return as_array(value)
 
 
-# `TFSequenceExampleDecoder`: items of the records of `tf.train.SequenceExample`.
+# `TFSequenceExampleDecoder`: items from `tf.train.SequenceExample` records.
 
 
 class TFSequenceExampleDecoder(MessageDecoder):
     """The decoder of `tf.train.SequenceExample`: specs define how keys are parsed, handlers make items from the values.
 
     Args:
-        keys_to_context_features: key → spec, for features of a record.
-        keys_to_sequence_features: key → spec, for features of its steps: `FixedLenSequenceFeature`, `VarLenFeature`.
+        keys_to_context_features: key → spec, for the features of the context.
+        keys_to_sequence_features: key → spec, for the feature lists: `FixedLenSequenceFeature`, `VarLenFeature`.
         items_to_handlers: item → its `ItemHandler`.
 
     Raises:
-        ConfigurationError: a key in both, an invalid spec, or not a handler.
+        ConfigurationError: a key is in both, or a spec or a handler is invalid.
 
     >>> from datasets_core import records, slim
     >>> decoder = slim.TFSequenceExampleDecoder(
@@ -374,7 +374,7 @@ class TFSequenceExampleDecoder(MessageDecoder):
         both = [key for key in self._context if key in self._sequence]
         if both:
             raise ConfigurationError(
-                f"The keys {both} are of the context and of the sequence. Leave them out of one of the two."
+                f"The keys {both} are both in the context and in the sequence. Remove them from one of the two."
             )
         self._parsers: dict[tuple[str, ...], SequenceParser] = {}
 

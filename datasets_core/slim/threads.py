@@ -1,4 +1,4 @@
-"""`MergedUnits`: samples of several work units in turn, read by threads, in an order independent of timing."""
+"""`MergedUnits`: samples of several files in turn, read by threads, in an order independent of timing."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from datasets_core.errors import ConfigurationError, DatasetsCoreError, FileForm
 from datasets_core.slim.queues import shuffled_places, whole_number
 from datasets_core.slim.readers import Position, SampleBlock, SampleReader, ended, in_words, no_sample, picked, plain, shown_key
 
-# `WorkUnits`: the files that are read, one after the other, epoch behind epoch.
+# `WorkUnits`: the files to read, epoch after epoch.
 
 
 class WorkUnits:
@@ -26,11 +26,11 @@ class WorkUnits:
 
     Args:
         files: the paths.
-        num_epochs: number of times all of them are read; None for endless.
-        seed: of the order, another one in each epoch; None for the given order.
+        num_epochs: number of times all of them are read; None for endless repetition.
+        seed: seed of the order, which differs in each epoch; None keeps the given order.
 
     Raises:
-        ConfigurationError: an invalid number of epochs.
+        ConfigurationError: the number of epochs is invalid.
 
     >>> units = WorkUnits(["a", "b"], num_epochs=2)
     >>> len(units), [units.path(unit) for unit in range(4)]
@@ -39,7 +39,7 @@ class WorkUnits:
 
     def __init__(self, files: Sequence[str], num_epochs: int | None = None, seed: int | None = None) -> None:
         if num_epochs is not None:
-            num_epochs = whole_number("num_epochs", num_epochs, 1, advice="Give one, or None for passes without end")
+            num_epochs = whole_number("num_epochs", num_epochs, 1, advice="Pass an integer, or None for endless repetition")
         self.files, self.num_epochs, self.seed = list(files), num_epochs, seed
         self._orders: dict[int, list[int]] = {}
 
@@ -56,7 +56,7 @@ class WorkUnits:
         if order is None:
             order = shuffled_places(self.seed, epoch, len(self.files))
             near = {known: other for known, other in self._orders.items() if abs(known - epoch) <= 2}
-            self._orders = {**near, epoch: order}  # another dict: threads look into this one
+            self._orders = {**near, epoch: order}  # a new dict, since threads read the old one
         return order[place]
 
     def path(self, unit: int) -> str:
@@ -64,15 +64,15 @@ class WorkUnits:
         return self.files[self.place(unit)]
 
 
-# `UnitThreads`: threads that read work units, a bounded number of samples ahead.
+# `UnitThreads`: threads that read work units, with a bounded number of samples in advance.
 
 
-_AHEAD_BYTES = 4 << 20  # for each thread; a block may be larger, and then it is one
-_JOIN_SECONDS = 1.0  # for all threads together: one that a reader of the user's holds up is left behind
+_AHEAD_BYTES = 4 << 20  # limit per thread; a larger block is held alone
+_JOIN_SECONDS = 1.0  # for all threads together; threads blocked in user code are abandoned
 
 
 class _Buffer:
-    """Data of a unit that was read, and not taken yet."""
+    """Data of a unit that was read but not taken yet."""
 
     __slots__ = ("blocks", "error", "is_whole", "weight")
 
@@ -84,19 +84,19 @@ class _Buffer:
 
 
 class ThreadsClosedError(Exception):
-    """Use of threads that were closed."""
+    """Raised for the use of closed threads."""
 
 
 class OwnThreads:
-    """Daemon threads of one process, started on first use; in a forked process there are none.
+    """Daemon threads of one process, started on first use; a forked process does not have them.
 
     Args:
-        name: theirs.
+        name: the name of the threads.
 
     Attributes:
-        threads: those that run.
-        is_closed: true once nothing is to be done any more.
-        is_lost: true in a forked process, if they had begun before.
+        threads: the running threads.
+        is_closed: True after closing.
+        is_lost: True in a forked process if the threads were started before the fork.
     """
 
     def __init__(self, name: str) -> None:
@@ -107,11 +107,11 @@ class OwnThreads:
         renewed_after_fork(self)
 
     def renew(self) -> None:
-        """Have locks of this process."""
+        """Create the locks again in a forked process."""
         raise NotImplementedError
 
     def forked(self) -> None:
-        """Have locks of this process; the threads are not here."""
+        """Create the locks again in a forked process, and mark the threads as lost."""
         self.renew()
         self.threads, self.is_lost = [], self.is_begun
 
@@ -124,7 +124,7 @@ class OwnThreads:
             self.threads.append(in_thread(work, self._name))
 
     def join(self) -> None:
-        """Wait until the threads end, but not for long."""
+        """Wait a limited time for the end of the threads."""
         threads, self.threads = self.threads, []
         end = time.monotonic() + _JOIN_SECONDS
         for thread in threads:
@@ -132,15 +132,15 @@ class OwnThreads:
 
 
 class UnitThreads(OwnThreads):
-    """Reads work units: the first ones at once, by a thread each; each thread that is done takes the next one.
+    """Reads work units in parallel: each thread reads one unit, and then takes the next one.
 
     Args:
         units: the files.
-        readers: one for each thread.
-        starts: units begun before, in their order, each with the position after which to resume; None for those
-            read from their beginning.
-        next_unit: the first unit that was not begun.
-        samples_ahead: maximum number of waiting samples of unknown size, in all, besides one for each thread.
+        readers: one reader for each thread.
+        starts: units started before, in order, each with the position after which to resume; None to read from the
+            beginning.
+        next_unit: the first unit that was not started.
+        samples_ahead: maximum total number of waiting samples of unknown size, in addition to one for each thread.
     """
 
     def __init__(
@@ -162,17 +162,17 @@ class UnitThreads(OwnThreads):
         """See `OwnThreads.renew`."""
         self._lock, self._room, self._arrived = _conditions()
 
-    # -- for whom it reads ---------------------------------------------------------------------------------------------
+    # -- for the consumer ---------------------------------------------------------------------------------------------
 
     def take(self, unit: int, *, waits: bool) -> tuple[list[SampleBlock], bool, BaseException | None]:
-        """Return the blocks of a unit read since the last call, True if there may be more, and the error that ended it.
+        """Return the blocks of a unit read since the last call, True if more may follow, and the error that ended it.
 
         Args:
-            unit: the unit; at most as many units as threads are read at a time.
+            unit: the unit; at most as many units as threads are open at a time.
             waits: True to wait for a block.
 
         Raises:
-            ThreadsClosedError: they are closed, or were closed while waiting.
+            ThreadsClosedError: the threads were closed, possibly while waiting.
         """
         with self._lock:
             most = len(self._starts) + len(self._units) - self._next
@@ -198,7 +198,7 @@ class UnitThreads(OwnThreads):
         return [], False, buffer.error
 
     def close(self) -> None:
-        """End the threads, as soon as they are done with what they do."""
+        """Stop the threads after their current step."""
         with self._lock:
             self.is_closed = True
             self._buffers.clear()
@@ -223,7 +223,7 @@ class UnitThreads(OwnThreads):
             del error
 
     def _failure(self, reader: SampleReader, unit: int) -> BaseException | None:
-        """Read a unit; return the error, of any kind, or None: the reading thread raises it."""
+        """Read a unit; return any error, which the consumer raises, or None."""
         last: list[Position] = []
         try:
             try:
@@ -232,21 +232,21 @@ class UnitThreads(OwnThreads):
                 return error
             except BaseException as found:
                 return self._told(reader, redact(str(self._units.path(unit))), last, found)
-        except BaseException as error:  # of what names the file
+        except BaseException as error:  # also of the code that names the file
             return error
         return None
 
     @staticmethod
     def _told(reader: SampleReader, path: str, last: list[Position], found: BaseException) -> FileFormatError:
-        """Return the error of a user's reader, with the file."""
-        where = f" behind {shown_key(reader, path, last[0])}" if last else ""
+        """Return an error of user code with the file."""
+        where = f" after {shown_key(reader, path, last[0])}" if last else ""
         reason = f"its reader, {type(reader).__name__}, failed{where}: {in_words(found)}"
         error = FileFormatError(path, reason, advice="Fix the reader, or the file")
         error.__cause__ = found
         return error
 
     def _next_unit(self) -> int | None:
-        """Return the unit to read next, once there is room for what it holds; None if there is nothing more to do."""
+        """Wait for room, and return the next unit to read; None if there are no more units."""
         with self._lock:
             while not self.is_closed:
                 if self._begun:
@@ -260,12 +260,12 @@ class UnitThreads(OwnThreads):
             return None
 
     def _read(self, reader: SampleReader, unit: int, last: list[Position]) -> None:
-        """Read a unit, as long as it is needed."""
+        """Read a unit until its end, or until the threads are closed."""
         start = self._starts.get(unit)
         with ended(reader.blocks(self._units.path(unit), start)) as blocks:
             for block in blocks:
                 found = block
-                if start is not None:  # the sample that was given last
+                if start is not None:  # the sample that was returned last
                     start, found = None, block.behind()
                 if len(found):
                     last[:] = [plain(found.positions[-1])]
@@ -276,7 +276,7 @@ class UnitThreads(OwnThreads):
 
     def _put(self, unit: int, block: SampleBlock) -> bool:
         weight = block.num_bytes / _AHEAD_BYTES
-        if len(block) == 1 or not block.num_bytes:  # read one by one, where each may be dear, or of unknown size
+        if len(block) == 1 or not block.num_bytes:  # read one by one: each may be expensive, or of unknown size
             weight = max(weight, len(block) * len(self._readers) / self._samples_ahead)
         with self._lock:
             buffer = self._buffer(unit)
@@ -292,9 +292,9 @@ class UnitThreads(OwnThreads):
 
 
 def _conditions() -> tuple[Any, threading.Condition, threading.Condition]:
-    """Return a lock, which a thread that collects garbage may hold already, and two conditions of it.
+    """Return a lock, reentrant because of garbage collection, and two conditions of it.
 
-    No interrupt comes between taking the lock and the block that it is taken for, as one may with a condition.
+    Unlike with a condition, an interrupt cannot occur between acquiring the lock and entering its block.
     """
     lock = threading.RLock()
     return lock, threading.Condition(lock), threading.Condition(lock)
@@ -306,7 +306,7 @@ class Origin:
     Attributes:
         unit: the work unit.
         path: its file.
-        positions: of the samples in the file.
+        positions: positions of the samples in the file.
         first: number of the first sample in the file.
     """
 
@@ -318,14 +318,14 @@ class Origin:
 
     @property
     def heads(self) -> list[Any]:
-        """Parts of the keys of the samples."""
-        if self._heads is None:  # for all at once: a look into an array takes long
+        """The parts of the positions that the keys contain."""
+        if self._heads is None:  # for all at once, since indexing an array is slow
             self._heads = heads_of(self.positions)
         return self._heads
 
 
 def heads_of(positions: Any) -> list[Any]:
-    """Return the parts of keys for the positions of a block.
+    """Return the parts of the positions of a block that keys contain.
 
     >>> heads_of(np.array([[19, 1], [38, 2]])), heads_of([3, "a", [5, 6]])
     ([19, 38], [3, 'a', 5])
@@ -337,7 +337,7 @@ def heads_of(positions: Any) -> list[Any]:
 
 
 class Entry(NamedTuple):
-    """A sample on its way: what is to be decoded, and where it is from."""
+    """A sample in the queue: its data to decode, and its origin."""
 
     payload: Any
     origin: Origin
@@ -345,14 +345,14 @@ class Entry(NamedTuple):
 
     @property
     def position(self) -> Position:
-        """Position in its file, as JSON."""
+        """The position in its file, as a JSON value."""
         return plain(self.origin.positions[self.place])
 
     def key(self, reader: SampleReader) -> str:
-        """Return its key, as its reader makes it.
+        """Return the key made by the reader.
 
         Raises:
-            FileFormatError: it fails at it.
+            FileFormatError: the reader fails to make a key.
         """
         if type(reader).key is SampleReader.key:
             return f"{self.origin.path}:{self.origin.heads[self.place]}"
@@ -361,12 +361,12 @@ class Entry(NamedTuple):
         except DatasetsCoreError:
             raise
         except Exception as error:
-            reason = f"its reader, {type(reader).__name__}, makes no key of sample {self.number}: {in_words(error)}"
+            reason = f"its reader, {type(reader).__name__}, cannot make a key for sample {self.number}: {in_words(error)}"
             raise FileFormatError(redact(str(self.origin.path)), reason, advice="Fix the reader") from error
 
     @property
     def number(self) -> int:
-        """Its number in its file, from 0."""
+        """The number of the sample in its file, from 0."""
         return self.origin.first + self.place
 
 
@@ -380,7 +380,7 @@ def entries_of(unit: int, path: str, block: SampleBlock) -> list[Entry]:
 
 
 class _Lane:
-    """A unit that is being read, and what is at hand of it."""
+    """A unit that is being read, with its available samples."""
 
     __slots__ = ("at", "last", "ready", "unit")
 
@@ -401,7 +401,7 @@ class MergeState:
     Attributes:
         lanes: the open units, each with the position of the last sample taken.
         turn: index of the next lane.
-        next_unit: the first unit in no lane.
+        next_unit: the first unit that is not in a lane.
         num_taken: number of samples taken.
         num_units: number of units read to their end.
     """
@@ -414,16 +414,16 @@ class MergeState:
 
 
 class MergedUnits:
-    """Samples of as many work units as there are readers, one of each in turn; a unit that ends is replaced by the next one.
+    """Samples of several work units in turn, one unit per reader; a unit that ends is replaced by the next one.
 
-    So the order depends on the files alone, and its state is a few numbers.
+    The order therefore depends only on the files, and the state is a few numbers.
 
     Args:
         units: the files.
-        make_reader: makes a reader; called once for each thread.
+        make_reader: creates a reader; called once for each thread.
         num_readers: number of threads.
         samples_ahead: see `UnitThreads`.
-        state: the start.
+        state: the position to start from.
     """
 
     def __init__(
@@ -452,7 +452,7 @@ class MergedUnits:
         return UnitThreads(self.units, self.readers, starts, self._next, self._samples_ahead)
 
     def state(self) -> MergeState:
-        """Return the state, after the samples taken."""
+        """Return the state after the samples that were taken."""
         lanes = [lane.state() for lane in self._lanes]
         return MergeState(lanes, self._turn, self._next, self.num_taken, self.num_units)
 
@@ -464,7 +464,7 @@ class MergedUnits:
         return self.threads
 
     def take(self, least: int, most: int) -> list[Entry]:
-        """See `Arrivals.take`; where fewer than `least` come, `error` says why, if there is a reason but the end."""
+        """See `Arrivals.take`; if fewer than `least` are returned, `error` has the reason, or None at the end."""
         taken: list[Entry] = []
         self._take(taken, least, most)
         self.num_taken += len(taken)
@@ -500,7 +500,7 @@ class MergedUnits:
             lane.at += rounds
 
     def _refill(self, lane: _Lane, *, waits: bool) -> bool:
-        """Get more samples for the lane whose turn it is, or give it the next unit; False if there are none yet."""
+        """Get more samples for a lane, or assign it the next unit; return False if there are none yet."""
         blocks, is_open, self.error = self.threads.take(lane.unit, waits=waits)
         if self.error is not None:
             return False
@@ -515,7 +515,7 @@ class MergedUnits:
         self._num_empty += 1
         if self._num_empty > len(self.units.files) + self._num_readers and self.units.num_epochs is None:
             self.error = ConfigurationError(
-                "The data sources hold no samples, and num_epochs=None asks for passes without end. Give other files."
+                "The data sources contain no samples, but num_epochs=None repeats them endlessly. Use other files."
             )
             return False
         if self._next < len(self.units):
@@ -527,13 +527,13 @@ class MergedUnits:
         return True
 
     def found_again(self, wanted: Iterable[tuple[int, Position]]) -> list[Entry]:
-        """Samples that a state names, read again: each file once.
+        """Read the samples of a state again, each file once.
 
         Args:
-            wanted: the unit of each, and where it stands in its file.
+            wanted: the unit of each sample, and its position in its file.
 
         Raises:
-            Exception: whatever its reader raises.
+            Exception: any error of a reader.
         """
         named = [(self.units.place(unit), unit, plain(position)) for unit, position in wanted]
         files: dict[int, list[Position]] = {}

@@ -453,7 +453,7 @@ def test_answers_that_go_on_making_no_sense_are_told_soon(kind: str, hub: Any) -
     sha = hub.repo(REPO).sha
     hub.fail(hub.faults.status(404, b"<html>") if kind == "validate-yaml" else hub.faults.wrong(b"{}"), kind, times=None)
 
-    with pytest.raises(PushError, match="in 3 tries"):
+    with pytest.raises(PushError, match="after 3 attempts"):
         pushed(hub, {"train": [b"one"]})
 
     assert hub.repos[REPO].sha == sha

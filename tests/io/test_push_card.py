@@ -329,7 +329,7 @@ def test_texts_and_images_are_data_where_their_names_say_so() -> None:
 
 def test_metadata_of_media_go_with_every_split() -> None:
     splits = existing_splits(["metadata.csv", "train/1.png", "test/1.png"])
-    assert {name: (split.files, split.beside) for name, split in splits.items()} == {
+    assert {name: (split.files, split.others) for name, split in splits.items()} == {
         "train": (["train/1.png"], ["metadata.csv"]),
         "test": (["test/1.png"], ["metadata.csv"]),
     }

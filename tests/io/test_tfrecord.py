@@ -264,7 +264,7 @@ def test_shards_are_written_again_and_not_among_others(tmp_path: Path) -> None:
     for rows in (ROWS, ROWS.take(2)):
         rows.to_tfrecord(tmp_path / "x", num_shards=2)
     assert len(records_of(tmp_path / "x-00000-of-00002")) == 1
-    with pytest.raises(ConfigurationError, match="x-00000-of-00002 exists already"):
+    with pytest.raises(ConfigurationError, match="x-00000-of-00002 already exists"):
         ROWS.to_tfrecord(tmp_path / "x", num_shards=3)
     assert len(os.listdir(tmp_path)) == 2
 
@@ -387,7 +387,7 @@ def test_streams_have_the_names_and_bytes_of_datasets(tmp_path: Path) -> None:
     names = sorted(os.listdir(tmp_path))
     assert names == [f"a {{x}}-{number:05d}-of-00003" for number in range(3)]
     assert b"".join((tmp_path / name).read_bytes() for name in names) == WHOLE
-    with pytest.raises(ConfigurationError, match="exists already"):
+    with pytest.raises(ConfigurationError, match="already exists"):
         stream.to_tfrecord(tmp_path / "a {x}", num_shards=2)
     stream.to_tfrecord(f"{tmp_path}/part-{{index:03d}}.tfrecord", num_shards=2)
     assert (tmp_path / "part-001.tfrecord").exists()
@@ -470,7 +470,7 @@ def test_shards_of_another_number_are_not_mixed_with(tmp_path: Path) -> None:
     for name in ("a-00000-of-00002", "ab-00000-of-00009", "a-00000-of-00009.txt", "a-x"):
         (tmp_path / name).write_bytes(b"")
     refuse_others(path, shard_paths(path, 2))
-    with pytest.raises(ConfigurationError, match="a-00000-of-00002 exists already"):
+    with pytest.raises(ConfigurationError, match="a-00000-of-00002 already exists"):
         refuse_others(path, shard_paths(path, 3))
     refuse_others(str(tmp_path / "none" / "a"), ["a"])
     refuse_others("memory://a", ["a"])

@@ -58,7 +58,7 @@ def test_items_keep_the_order_and_number_in_which_they_are_asked_for() -> None:
 
 
 def test_one_name_is_no_list() -> None:
-    with pytest.raises(ArgumentTypeError, match=r"must be a list or tuple of names, not 'a'. Write \['a'\]"):
+    with pytest.raises(ArgumentTypeError, match=r"must be a list or tuple of names, not 'a'. Pass \['a'\]"):
         chosen_items("a", ["a"])
 
 

@@ -274,7 +274,7 @@ def test_a_decoder_may_have_the_older_names_alone() -> None:
 
 
 def test_a_field_that_is_not_there_is_told() -> None:
-    with pytest.raises(AttributeError, match=r"no field 'num_classes'. Fields: .*'decoder'"):
+    with pytest.raises(AttributeError, match=r"no field 'num_classes'. Available fields: .*'decoder'"):
         _ = dataset().num_classes
     assert not hasattr(dataset(), "labels")
 

@@ -337,8 +337,8 @@ def test_items_are_checked_before_a_sample_is_taken(items, error, told, numbered
         ({"record_key": "data"}, "record_key"),
         ({"num_epochs": 0}, "num_epochs"),
         ({"num_readers": 0}, "num_readers"),
-        ({"common_queue_capacity": 8}, "queue of 8"),
-        ({"common_queue_capacity": 8, "common_queue_min": 8}, "queue of 8"),
+        ({"common_queue_capacity": 8}, "capacity, 8"),
+        ({"common_queue_capacity": 8, "common_queue_min": 8}, "capacity, 8"),
         ({"common_queue_capacity": 0, "shuffle": False}, "capacity"),
         ({"reader_kwargs": {"nothing": 1}}, "reader_kwargs"),
         ({"seed": "x"}, "seed"),
@@ -369,7 +369,7 @@ def test_a_sample_without_a_key_is_told_and_passed(whole):
     dataset = slim.Dataset(["x"], NoKeyOf1, whole, 5, {})
     with slim.DatasetDataProvider(dataset, shuffle=False, num_epochs=1) as provider:
         assert provider.get(["data", "record_key"]) == [b"0", "x:0"]
-        with pytest.raises(FileFormatError, match="NoKeyOf1, makes no key of sample 1: LookupError: no key"):
+        with pytest.raises(FileFormatError, match="NoKeyOf1, cannot make a key for sample 1: LookupError: no key"):
             provider.get(["data", "record_key"])
         assert [provider.get(["data", "record_key"]) for _ in range(3)] == [[b"2", "x:2"], [b"3", "x:3"], [b"4", "x:4"]]
 

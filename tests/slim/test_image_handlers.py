@@ -38,11 +38,11 @@ def test_no_prefix_is_none_and_nothing(kind: Any, prefix: Any) -> None:
 @pytest.mark.parametrize(
     ("kind", "keys", "words"),
     [
-        (slim.BoundingBox, ["a"] * 3, "BoundingBox takes 4 keys, not 3"),
-        (slim.BoundingBoxSequence, [], "BoundingBoxSequence takes 4 keys, not 0"),
-        (slim.KeypointsSequence, "yx", "KeypointsSequence takes 2 keys, not 1"),
-        (slim.NumBoxesSequence, [], "NumBoxesSequence has no keys"),
-        (slim.NumBoxesSequence, None, "NumBoxesSequence has no keys"),
+        (slim.BoundingBox, ["a"] * 3, "BoundingBox needs 4 keys, not 3"),
+        (slim.BoundingBoxSequence, [], "BoundingBoxSequence needs 4 keys, not 0"),
+        (slim.KeypointsSequence, "yx", "KeypointsSequence needs 2 keys, not 1"),
+        (slim.NumBoxesSequence, [], "NumBoxesSequence needs keys"),
+        (slim.NumBoxesSequence, None, "NumBoxesSequence needs keys"),
     ],
 )
 def test_another_number_of_keys_is_refused(kind: Any, keys: Any, words: str) -> None:
@@ -77,7 +77,7 @@ def test_dense_steps_do_as_well() -> None:
     "value", [np.array(3.0), np.arange(3.0), SparseValue.of([[0]], [1.0], [1])], ids=["0d", "1d", "sparse"]
 )
 def test_values_without_steps_are_refused(value: Any) -> None:
-    with pytest.raises(ItemError, match="dimensions, not time and place in it"):
+    with pytest.raises(ItemError, match="dimensions instead of two"):
         slim.KeypointsSequence().tensors_to_item({"y": value, "x": value})
 
 
@@ -90,7 +90,7 @@ def test_boxes_are_counted() -> None:
 
 def test_other_counts_are_refused_unless_nobody_checks() -> None:
     found = {"y": RAGGED, "x": OTHER}
-    with pytest.raises(ItemError, match=r"'y' has \[2, 0, 1\] boxes in its steps and 'x' \[1, 2, 0\]"):
+    with pytest.raises(ItemError, match=r"'y' has \[2, 0, 1\] boxes in its steps, but 'x' has \[1, 2, 0\]"):
         slim.NumBoxesSequence(["y", "x"]).tensors_to_item(found)
     assert slim.NumBoxesSequence(["y", "x"], check_consistency=False).tensors_to_item(found).tolist() == [2, 0, 1]
 
@@ -133,7 +133,7 @@ def test_raw_bytes_take_a_shape() -> None:
     assert slim.Image(shape=[2, -1]).tensors_to_item(found(RAW)).shape == (2, 6)
     with pytest.raises(ItemError, match=r"12 values do not fit the shape \[5\]"):
         slim.Image(shape=[5]).tensors_to_item(found(RAW))
-    with pytest.raises(ItemError, match="Raw bytes of length 12 are not a whole array of int64"):
+    with pytest.raises(ItemError, match="12 raw bytes are not a multiple of the size of int64"):
         slim.Image(dtype="int64").tensors_to_item(found(RAW))
 
 
@@ -161,7 +161,7 @@ def test_one_image_may_come_as_a_list_of_one(images: Any) -> None:
     assert made.tolist() == list(RAW)
 
 
-@pytest.mark.parametrize(("images", "advice"), [([RAW, RAW], "Give repeated=True"), ([], "default_value")], ids=["two", "none"])
+@pytest.mark.parametrize(("images", "advice"), [([RAW, RAW], "Pass repeated=True"), ([], "default_value")], ids=["two", "none"])
 def test_several_images_or_none_are_not_one(images: list[bytes], advice: str) -> None:
     with pytest.raises(ItemError, match=f"has {len(images)} images, not one. .*{advice}"):
         slim.Image().tensors_to_item(found(images))
@@ -171,7 +171,7 @@ def test_repeated_images_are_stacked() -> None:
     handler = slim.Image(shape=[2, 2, 3], repeated=True)
     assert handler.tensors_to_item(found([RAW, RAW[::-1]])).shape == (2, 2, 2, 3)
     assert handler.tensors_to_item(found([])).shape == (0, 2, 2, 3)
-    with pytest.raises(ItemError, match="has no images, which tells no shape"):
+    with pytest.raises(ItemError, match="has no images, so the shape is unknown"):
         slim.Image(repeated=True).tensors_to_item(found([]))
     with pytest.raises(ItemError, match=r"Images of shapes \[12\] and \[6\] cannot be stacked"):
         slim.Image(repeated=True).tensors_to_item(found([RAW, RAW[:6]]))
@@ -260,11 +260,11 @@ def test_of_a_sequence_the_last_dimension_is_replaced() -> None:
 @pytest.mark.parametrize(
     ("options", "reason"),
     [
-        ({"values_key": "none"}, "'indices' has 2 places and 'none' 0 values"),
-        ({"shape": [2, 2]}, r"a place has 1 dimensions, but the shape \[2, 2\] has 2"),
-        ({"shape_key": "none"}, r"a place has 1 dimensions, but the shape \[\] has 0"),
+        ({"values_key": "none"}, "'indices' has 2 indices, but 'none' has 0 values"),
+        ({"shape": [2, 2]}, r"an index has 1 dimensions, but the shape \[2, 2\] has 2"),
+        ({"shape_key": "none"}, r"an index has 1 dimensions, but the shape \[\] has 0"),
         ({"densify": True}, r"a value is at \[3\], outside"),
-        ({"shape": [4], "densify": True, "default_value": "-"}, "default_value='-' is not a value"),
+        ({"shape": [4], "densify": True, "default_value": "-"}, "default_value='-' does not fit"),
     ],
     ids=str,
 )

@@ -87,7 +87,7 @@ class NoKeyOf1(slim.SampleReader):
 def test_a_sample_without_a_key_is_told_once_and_passed():
     with slim.ParallelReader(NoKeyOf1, slim.FIFOQueue(8), 1) as reader:
         assert reader.read(["x"]).value == 0
-        with pytest.raises(FileFormatError, match="makes no key of sample 1"):
+        with pytest.raises(FileFormatError, match="cannot make a key for sample 1"):
             reader.read(["x"])
         assert reader.read(["x"]).value == 2
     with slim.ParallelReader(NoKeyOf1, slim.FIFOQueue(8), 1) as reader:
@@ -126,8 +126,8 @@ def test_another_queue_of_files_is_refused(files):
         (lambda files: slim.ParallelReader(slim.TFRecordReader, slim.FIFOQueue()).read([]), "No data files"),
         (lambda files: slim.ParallelReader(slim.TFRecordReader, slim.FIFOQueue()).read_up_to(files, 0), "num_records"),
         (lambda files: slim.FIFOQueue(0), "capacity"),
-        (lambda files: slim.RandomShuffleQueue(4, 4), "queue of 4"),
-        (lambda files: slim.parallel_read(files, slim.TFRecordReader, capacity=4), "queue of 4"),
+        (lambda files: slim.RandomShuffleQueue(4, 4), "capacity, 4"),
+        (lambda files: slim.parallel_read(files, slim.TFRecordReader, capacity=4), "capacity, 4"),
         (lambda files: slim.parallel_read(files, slim.TFRecordReader, num_epochs=0), "num_epochs"),
         (lambda files: slim.parallel_read("nothing-*", slim.TFRecordReader), "nothing-"),
     ],

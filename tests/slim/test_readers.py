@@ -209,7 +209,7 @@ def test_a_url_is_read(tmp_path):
         (b"HDaabbcFT", {"record_bytes": 2, "header_bytes": 2, "footer_bytes": 2}, [b"aa", b"bb"], "follow record 1"),
         (b"H", {"record_bytes": 2, "header_bytes": 2}, [], "header"),
         (b"HDF", {"record_bytes": 2, "header_bytes": 2, "footer_bytes": 2}, [], "footer"),
-        (b"a", {"record_bytes": 2}, [], "1 bytes are there"),
+        (b"a", {"record_bytes": 2}, [], "it contains 1 bytes"),
     ],
 )
 def test_bytes_that_are_no_record_are_told_behind_the_records(data, kwargs, good, told, tmp_path):

@@ -186,7 +186,7 @@ def test_all_items_and_their_order() -> None:
 
 def test_a_key_of_context_and_sequence_is_refused() -> None:
     spec = {"a": slim.FixedLenFeature([], "int64")}
-    with pytest.raises(ValueError, match=r"The keys \['a'\] are of the context and of the sequence\."):
+    with pytest.raises(ValueError, match=r"The keys \['a'\] are both in the context and in the sequence\."):
         slim.TFSequenceExampleDecoder(spec, {"a": slim.VarLenFeature("int64")}, {})
 
 
@@ -333,7 +333,7 @@ def test_a_key_without_a_spec_is_told_when_its_item_is_asked_for() -> None:
 
 @pytest.mark.parametrize("handlers", [{"a": "n"}, {"a": None}], ids=str)
 def test_what_is_no_handler_is_refused(handlers: Any) -> None:
-    with pytest.raises(ConfigurationError, match="Item 'a' is to be made by"):
+    with pytest.raises(ConfigurationError, match="The handler of item 'a' is"):
         slim.TFExampleDecoder(SPECS_MESSAGE_DECODER, handlers)
 
 

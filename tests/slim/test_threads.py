@@ -231,7 +231,7 @@ def test_a_position_that_is_gone_is_told(reading):
     threads, _ = reading(["a-2"], starts={0: 7}, next_unit=1)
     found, error = all_of(threads, 0)
     assert found == []
-    assert "no sample begins at 7" in str(error)
+    assert "no sample begins at position 7" in str(error)
 
 
 def test_closing_ends_the_threads_and_closes_the_files(reading):
@@ -303,8 +303,8 @@ class FailsNamelessly(Counting):
 @pytest.mark.parametrize(
     ("units", "reader", "told"),
     [
-        (WorkUnits, NoKeys, r"bad-5.* behind bad-5:1.*the disk is gone"),
-        (WorkUnits, FailsNamelessly, r"bad-5.* behind bad-5:0.*: Nameless"),
+        (WorkUnits, NoKeys, r"bad-5.* after bad-5:1.*the disk is gone"),
+        (WorkUnits, FailsNamelessly, r"bad-5.* after bad-5:0.*: Nameless"),
         (NoPaths, Counting, "no path"),
     ],
 )
