@@ -1,4 +1,4 @@
-"""Messages, public docstrings and module docstrings use plain technical English."""
+"""Messages, public docstrings, module docstrings and pages use plain technical English."""
 
 import ast
 import re
@@ -107,6 +107,15 @@ def test_plain_english(path: Path) -> None:
     found = sorted({*messages(tree), *docstrings(tree)})
     refused = [f"{path.name}:{line}: {what} in {' '.join(text.split())!r}" for line, text in found for what in odd(text)]
     assert not refused, "\n".join(refused)
+
+
+PAGES = sorted([ROOT / "README.md", *(ROOT / "docs" / "how-to").glob("*.md"), *(ROOT / "docs" / "explanation").glob("*.md")])
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
+def test_pages_have_plain_english(page: Path) -> None:
+    text = re.sub(r"(?ms)^```.*?^```$|`[^`\n]*`", "", page.read_text(encoding="utf-8"))
+    assert not odd(text)
 
 
 @pytest.mark.parametrize(
