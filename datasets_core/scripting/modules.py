@@ -154,8 +154,8 @@ class Module:
         name: dotted, as seen from the script's folder; "" for the folder itself.
         path: where it was read.
         text: its bytes.
-        is_package: whether it is a folder's `__init__.py`.
-        is_certain: importing the script imports it, whatever the script finds.
+        is_package: True if it is a folder's `__init__.py`.
+        is_certain: True if importing the script always imports the module.
     """
 
     name: str

@@ -200,12 +200,12 @@ def test_formats_that_are_not_read_are_refused_by_name(tmp_path: Path) -> None:
         lambda: load_dataset(place("of_array_record")),
         lambda: tfds.load("of_array_record", data_dir=GOLDEN),
     ):
-        with pytest.raises(FileFormatError, match=r"'array_record', which is not read here.*tfds convert_format"):
+        with pytest.raises(FileFormatError, match=r"'array_record', which is not supported.*tfds convert_format"):
             refused()
     folder = _copied("ordered", tmp_path)
     _changed(folder, fileFormat="riegeli", alternativeFileFormats=["tfrecord"])
     assert len(builder_from_directory(folder).as_dataset("train")) == 20
-    with pytest.raises(FileFormatError, match="'riegeli', which is not read"):
+    with pytest.raises(FileFormatError, match="'riegeli', which is not supported"):
         tfds.builder_from_directory(folder, file_format="riegeli")
 
 

@@ -1,6 +1,6 @@
 """`TfdsDescription`: the `dataset_info.json` of a dataset prepared by TensorFlow Datasets.
 
-Its author is not trusted: names of files lead nowhere but below the folder, and numbers are bounded.
+The file is not trusted: file names must lie inside the folder, and numbers are limited.
 """
 
 from __future__ import annotations

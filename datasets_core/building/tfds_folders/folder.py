@@ -267,7 +267,7 @@ def _format(description: TfdsDescription, folder: str, asked: str | None, storag
     if asked is not None and asked not in standing:
         raise FileFormatError(
             description.path,
-            f"its rows do not stand in files of the format {asked!r}, but in {', '.join(standing)}",
+            f"it has no files of the format {asked!r}. Available formats: {', '.join(standing)}",
             advice="Leave file_format= out",
         )
     wanted = standing if asked is None else (asked,)
@@ -276,7 +276,7 @@ def _format(description: TfdsDescription, folder: str, asked: str | None, storag
             return kind
     raise FileFormatError(
         description.path,
-        f"its rows stand in files of the format {wanted[0]!r}, which is not read here",
+        f"its files have the format {wanted[0]!r}, which is not supported",
         advice=f"Convert them where TensorFlow Datasets is installed: "
         f"tfds convert_format --dataset_dir={folder} --out_file_format=tfrecord --out_path=<another folder>",
     )

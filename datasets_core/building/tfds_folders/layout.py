@@ -76,7 +76,7 @@ class Leaf:
 
     @property
     def is_one_value(self) -> bool:
-        """True if an item is one value on the wire, whatever its shape."""
+        """True if an item is serialized as one value, for every shape."""
         return self.encoding != "none" or self.holds != "values"
 
     @property

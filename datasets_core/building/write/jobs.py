@@ -91,7 +91,7 @@ class ShardJob:
 
     @property
     def is_order_free(self) -> bool:
-        """True if rows decide about columns and types, and in whatever order they come for the same."""
+        """True if columns and types are inferred from the rows, and do not depend on the order of the rows."""
         return self.order != "source" and self.builder.yields == "rows" and self.schema is None
 
 
@@ -178,13 +178,13 @@ class Arrivals:
 
 @dataclasses.dataclass(slots=True)
 class Stage:
-    """Jobs of one split of which none needs the result of another.
+    """Independent jobs of one split.
 
     Attributes:
         split: the split.
-        function: runs a job, and calls `on_rows` now and then with the number of rows written.
-        jobs: each with its `name` in the journal.
-        deadline: when the author's code is to be done; None if the jobs run no such code, or may take as long as they do.
+        function: runs a job, and regularly calls `on_rows` with the number of rows written.
+        jobs: the jobs; each has a `name`, its name in the journal.
+        deadline: when the author's code must have finished; None if the jobs run no such code, or have no time limit.
         keys: compares the keys of the jobs; None if these cannot differ between jobs, or the split is not divided.
         verb: title of the progress bar.
         failure: why the jobs cannot be done apart from each other; set when they have failed.

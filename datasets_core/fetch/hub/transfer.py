@@ -255,7 +255,7 @@ class Place:
     Attributes:
         url: an http(s) URL, perhaps signed.
         credentials: for the origin of the URL.
-        is_storage: True for a storage host, which knows no users and whose URLs expire.
+        is_storage: True for a storage host. It takes no credentials, and its URLs expire.
     """
 
     url: str = field(repr=False)

@@ -1,4 +1,4 @@
-"""`TransportRanges`: the ranges of one file, merged, fetched in parallel, and cached on disk if the settings say so.
+"""`TransportRanges`: the ranges of one file, merged, fetched in parallel, and cached on disk if the settings enable it.
 
 Files from servers without ranges are fetched into the cache of downloads, and read there.
 """
@@ -69,16 +69,16 @@ class Underway(Generic[T]):
 def open_range(
     location: Transport, ranges: list[Range], *, version: FileVersion | None, kept_as: FileVersion | None = None
 ) -> Underway[tuple[list[Bytes], FileVersion | None]]:
-    """Some ranges of a file on their way, from the disk cache as far as it has them: the one way in which all readers read.
+    """Start to read ranges of a file, from the disk cache where it has them.  All readers use this function.
 
     Args:
-        location: the way to the file.
-        ranges: as `Transport.get_ranges` takes them.
-        version: that which they have to be of; None for any.
-        kept_as: the version under which the disk cache keeps them; None, or without a tag: it does not.
+        location: the transport that reads the file.
+        ranges: the ranges, as `Transport.get_ranges` takes them.
+        version: the version that the file must have; None for any.
+        kept_as: the version under which the disk cache stores the ranges; with None, or without a tag, it stores nothing.
 
     Returns:
-        The bytes of each, and of which version those are that were fetched; None if none were.
+        A pending read of the bytes of each range, and the version of the fetched bytes (None if all came from the disk cache).
     """
     cache = None if kept_as is None or not kept_as.tag else RangeCache.of_settings()
     tag = "" if kept_as is None else kept_as.tag

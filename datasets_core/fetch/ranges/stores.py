@@ -197,12 +197,13 @@ _QUICK_SECONDS, _SLOW_SECONDS = 1.0, 8.0  # of a call: the next requests more, o
 
 
 def store_transport(url: str, options: Mapping[str, Any], policy: RetryPolicy | None = None) -> Transport:
-    """The way to a file in a store: by `obstore` where the setting `stream_transport` says so, and it can; else by fsspec.
+    """Return a transport for a file in a store: `obstore` if the setting `stream_transport` selects it and it supports the URL,
+    else fsspec.
 
     Args:
-        url: of the file.
-        options: for the store, as fsspec takes them.
-        policy: how often to try and how long to wait; as the settings say by default.
+        url: URL of the file.
+        options: options for the store, as fsspec takes them.
+        policy: how often to retry and how long to wait; from the settings by default.
     """
     if settings().stream_transport == "obstore" and (known := obstore_options(url, options)) is not None:
         return ObstoreTransport(url, known)

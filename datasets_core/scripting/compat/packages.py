@@ -378,7 +378,7 @@ lazy_imports = LazyImports()
 
 
 class Absent:
-    """A package that is not installed: it may be imported by name, and says so when something of it is used."""
+    """A package that is not installed: importing its name works, and using one of its attributes raises an error."""
 
     def __init__(self, name: str) -> None:
         self._name = name
@@ -390,7 +390,7 @@ class Absent:
 
 
 class LazyModules:
-    """Packages by name; those that are not installed say so when something of them is used."""
+    """Packages by name; using an attribute of one that is not installed raises an error."""
 
     def __getattr__(self, name: str) -> Any:
         if name.startswith("_"):

@@ -320,7 +320,7 @@ def as_bytes(bytes_or_text: Any, encoding: str = "utf-8") -> bytes:
 
 
 def as_str_any(value: Any, encoding: str = "utf-8") -> str:
-    """Text, of whatever it is.
+    """Return a value of any type as text.
 
     >>> as_str_any(b"a"), as_str_any(1)
     ('a', '1')

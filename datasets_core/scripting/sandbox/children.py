@@ -62,10 +62,12 @@ class Home:
         return os.path.join(self.folder, "private")
 
     def scratch(self, family: str) -> str:
-        """A new folder that a confined process may write; what a killed parent leaves is swept as an unfinished build is.
+        """Create a folder that a confined process may write.
+
+        If the parent process is killed, the folder is removed as an unfinished build is.
 
         Args:
-            family: of a builder, in whatever process.
+            family: identifies the builder across processes.
         """
         name = f"script.incomplete-{os.getpid()}-{family}{os.urandom(4).hex()}"
         try:

@@ -1,8 +1,8 @@
 """`Watch`, `Denial`: accesses denied to a sandboxed script, described with their place in its text; errors of it.
 
 An audit hook of the sandboxed process sees the actions of Python.  It refuses sockets, processes and signals itself, so
-that the error describes the action; file accesses it only records, since the kernel decides.  It is no protection: code that
-bypasses it meets Landlock and seccomp, and `Notices` reports that.
+that the error describes the action; file accesses it only records, since the kernel decides.  It is not a
+protection: Landlock and seccomp stop code that bypasses it, and `Notices` reports that.
 """
 
 from __future__ import annotations
@@ -381,11 +381,11 @@ def _is_plain(value: object, depth: int = 0) -> bool:
 
 
 def raised(head: Mapping[str, Any], *, script: str) -> DatasetsCoreError:
-    """Return the error described by a head from the sandboxed process, whatever its content.
+    """Return the error described by an untrusted head from the sandboxed process.
 
     Args:
-        head: the head, unchecked.
-        script: the script, for errors that are not ours.
+        head: the head, not validated.
+        script: the script, for errors that are not classes of `datasets_core.errors`.
     """
     told = head.get("error")
     told = told if isinstance(told, dict) else {}
@@ -442,7 +442,7 @@ def _cut(text: str, limit: int = _MAX_TEXT) -> str:
 
 
 def denial_of(head: Mapping[str, Any]) -> Denial:
-    """Return the denial described by a head from the sandboxed process, whatever its content."""
+    """Return the denial described by an untrusted head from the sandboxed process."""
     path, line = head.get("path"), head.get("line")
     return Denial(
         shown(head.get("tried", "?"), 2000),

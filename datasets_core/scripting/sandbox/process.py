@@ -412,7 +412,7 @@ class SandboxedProcess:
     def _exchange(self, request: Mapping[str, Any], deadline: float | None, doing: str) -> tuple[Kind, Message]:
         self._num_known = len(self.denials)
         if self._has_spoken():
-            raise PipeError("a message that nobody had asked for")
+            raise PipeError("an unexpected message, without a request")
         self._send(Kind.REQUEST, request, deadline)
         return self._next(deadline, doing)
 
@@ -477,7 +477,7 @@ class SandboxedProcess:
                 if self._is_over():
                     raise _EndedError from None
                 if deadline is not None and time.monotonic() >= deadline:
-                    raise ScriptTimeoutError(self.sandbox.script, "taking what it is told", seconds=0) from None
+                    raise ScriptTimeoutError(self.sandbox.script, "receiving a request", seconds=0) from None
                 self._wait(self._requests, select.POLLOUT, deadline)
             except BrokenPipeError:
                 raise _EndedError from None
