@@ -61,3 +61,15 @@ def test_the_site_is_made_without_a_warning(tmp_path: Path) -> None:
     made = subprocess.run(command, capture_output=True, text=True, check=False, timeout=500)
     assert made.returncode == 0, made.stderr
     assert (tmp_path / "searchindex.js").exists()
+
+
+def test_the_migration_guide_is_one_table_with_a_reason_and_a_way_back_for_each_row() -> None:
+    text = (DOCS / "migrate" / "datasets.md").read_text(encoding="utf-8")
+    lines = [re.split(r"(?<!\\)\|", line)[1:-1] for line in text.splitlines() if line.startswith("|")]
+    rows = [[cell.strip() for cell in line] for line in lines[2:]]
+    assert len(re.findall(r"^\|---", text, re.MULTILINE)) == 1
+    assert all(len(row) == 3 for row in rows)
+    bad = [row for row in rows if not all(row) and not (row[0].startswith("**") and row[1:] == ["", ""])]
+    assert bad == []
+    for option in ("extra_columns=", "on_short_lines=", "missing_columns=", "config", "register_feature", "InvalidConfigName"):
+        assert any(option in row[0] + row[2] for row in rows), option
