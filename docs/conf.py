@@ -36,6 +36,8 @@ napoleon_preprocess_types = False
 
 html_theme = "furo"
 html_title = f"datasets_core {release}"
+html_static_path = ["_static"]
+html_css_files = ["tables.css"]
 html_show_sourcelink = False
 html_show_sphinx = False
 

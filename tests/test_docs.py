@@ -110,7 +110,7 @@ def test_the_plots_show_the_figures_of_the_results_file(report: ModuleType, tmp_
     for name, (_, section, rows) in report.PLOTS.items():
         drawn = (tmp_path / f"{name}-light.svg").read_text(encoding="utf-8")
         for row in rows.split():
-            assert f">{report.ratio(results[section]['rows'][row], 'datasets'):.1f}<" in drawn
+            assert f">{report.label_of(report.ratio(results[section]['rows'][row], 'datasets'))}<" in drawn
 
 
 def test_the_figures_of_the_readme_are_those_of_the_results_file(report: ModuleType) -> None:

@@ -221,6 +221,11 @@ def plots(results: dict[str, Any], folder: Path) -> list[Path]:
     return written
 
 
+def label_of(value: float) -> str:
+    """A ratio with two digits that count."""
+    return f"{value:.0f}" if value >= 10 else f"{value:.1f}" if value >= 1 else f"{value:.2f}"
+
+
 def _plot(title: str, rows: list[Cell], ink: str, path: Path) -> None:
     """Horizontal bars: how many times as long as this library `datasets` and the work by hand take, on a logarithmic axis."""
     import matplotlib as mpl
@@ -232,7 +237,7 @@ def _plot(title: str, rows: list[Cell], ink: str, path: Path) -> None:
     kinds = (("datasets", "datasets", "#d1495b"), ("by_hand", "by hand", "#7d8597"))
     style = {"svg.fonttype": "none", "svg.hashsalt": path.name, "font.size": 10, "text.color": ink, "axes.labelcolor": ink}
     with mpl.rc_context({**style, "xtick.color": ink, "ytick.color": ink, "font.family": "sans-serif"}):
-        figure, axes = pyplot.subplots(figsize=(8, 0.55 * len(rows) + 1.3))
+        figure, axes = pyplot.subplots(figsize=(7, 0.55 * len(rows) + 1.3))
         for place, (kind, label, color) in enumerate(kinds):
             for number, row in enumerate(rows):
                 found = ratio(row, kind)
@@ -243,22 +248,22 @@ def _plot(title: str, rows: list[Cell], ink: str, path: Path) -> None:
                 axes.barh(at, found - 1, left=1, height=0.34, color=color, label=label if number == 0 else None)
                 right = found >= 1
                 axes.annotate(
-                    f"{found:.1f}", (found, at), (4 if right else -4, 0), textcoords="offset points",
+                    label_of(found), (found, at), (4 if right else -4, 0), textcoords="offset points",
                     va="center", ha="left" if right else "right", fontsize=8,
                 )  # fmt: skip
         axes.axvline(1, color="#2a9d8f", linewidth=2)
         axes.set_xscale("log")
         low, high = axes.get_xlim()
-        axes.set_xlim(min(low, 0.3), high * 1.6)
+        axes.set_xlim(min(low, 0.3) * 0.75, high * 1.6)
         axes.xaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:g}"))
         axes.xaxis.set_minor_formatter(NullFormatter())
         axes.set_yticks(range(len(rows)), [row["title"] for row in rows])
         axes.invert_yaxis()
-        axes.set_xlabel("times the time of this library (green line); longer bars to the right are slower")
+        axes.set_xlabel("time divided by that of this library (green line); to the right is slower")
         axes.set_title(title, loc="left", fontweight="bold")
         axes.spines[["top", "right", "left", "bottom"]].set_visible(False)
         axes.tick_params(left=False)
-        axes.legend(frameon=False, loc="lower right", labelcolor=ink)
+        axes.legend(frameon=False, loc="lower right", bbox_to_anchor=(1, 1), ncols=2, labelcolor=ink)
         figure.savefig(path, transparent=True, bbox_inches="tight", metadata={"Date": None})
         pyplot.close(figure)
 
