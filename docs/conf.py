@@ -1,12 +1,15 @@
-"""Settings of Sphinx: `make docs` writes the generated pages (`scripts/reference.py`) and then the site, without a network."""
+"""Settings of Sphinx: `make docs` writes the generated pages (`scripts/reference.py`), the plots of measured times
+(`scripts/bench/report.py`) and then the site, without a network."""
 
+import json
 import sys
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[1]
-sys.path.insert(0, str(ROOT / "scripts"))
+sys.path[:0] = [str(ROOT / "scripts"), str(ROOT / "scripts" / "bench")]
 
 import reference  # noqa: E402
+import report  # noqa: E402
 
 from datasets_core import __version__  # noqa: E402
 
@@ -33,7 +36,10 @@ napoleon_preprocess_types = False
 
 html_theme = "furo"
 html_title = f"datasets_core {release}"
+html_static_path = ["_static"]
+html_css_files = ["tables.css"]
 html_show_sourcelink = False
 html_show_sphinx = False
 
 reference.write(ROOT / "docs" / "reference")
+report.plots(json.loads(report.RESULTS.read_text(encoding="utf-8")), ROOT / "docs" / "speed" / "plots")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib.util
+import json
 import re
 import subprocess
 import sys
@@ -16,13 +17,22 @@ DOCS = ROOT / "docs"
 PAGES = sorted(path for path in DOCS.rglob("*.md") if not {"_build", "reference"} & set(path.relative_to(DOCS).parts))
 
 
-@pytest.fixture(scope="module")
-def reference() -> ModuleType:
-    spec = importlib.util.spec_from_file_location("reference", ROOT / "scripts" / "reference.py")
+def _script(path: str) -> ModuleType:
+    spec = importlib.util.spec_from_file_location(Path(path).stem, ROOT / "scripts" / path)
     assert spec is not None and spec.loader is not None
     module = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)
     return module
+
+
+@pytest.fixture(scope="module")
+def reference() -> ModuleType:
+    return _script("reference.py")
+
+
+@pytest.fixture(scope="module")
+def report() -> ModuleType:
+    return _script("bench/report.py")
 
 
 def test_every_public_name_has_a_page(reference: ModuleType) -> None:
@@ -57,7 +67,62 @@ def test_the_site_is_made_without_a_warning(tmp_path: Path) -> None:
     pytest.importorskip("sphinx")
     pytest.importorskip("myst_parser")
     pytest.importorskip("furo")
+    pytest.importorskip("matplotlib")
     command = [sys.executable, "-m", "sphinx", "-q", "-W", "--keep-going", "-E", "-b", "html", str(DOCS), str(tmp_path)]
     made = subprocess.run(command, capture_output=True, text=True, check=False, timeout=500)
     assert made.returncode == 0, made.stderr
     assert (tmp_path / "searchindex.js").exists()
+
+
+def test_the_migration_guide_is_one_table_with_a_reason_and_a_way_back_for_each_row() -> None:
+    text = (DOCS / "migrate" / "datasets.md").read_text(encoding="utf-8")
+    lines = [re.split(r"(?<!\\)\|", line)[1:-1] for line in text.splitlines() if line.startswith("|")]
+    rows = [[cell.strip() for cell in line] for line in lines[2:]]
+    assert len(re.findall(r"^\|---", text, re.MULTILINE)) == 1
+    assert all(len(row) == 3 for row in rows)
+    bad = [row for row in rows if not all(row) and not (row[0].startswith("**") and row[1:] == ["", ""])]
+    assert bad == []
+    for option in ("extra_columns=", "on_short_lines=", "missing_columns=", "config", "register_feature", "InvalidConfigName"):
+        assert any(option in row[0] + row[2] for row in rows), option
+
+
+def test_the_figures_of_the_speed_page_are_those_of_the_results_file(report: ModuleType) -> None:
+    text = report.PAGE.read_text(encoding="utf-8")
+    results = json.loads(report.RESULTS.read_text(encoding="utf-8"))
+    assert report.page(text, results) == text, "run python scripts/bench/report.py"
+    for section in results.values():
+        assert {"cpu", "cores", "memory_gib", "system"} == set(section["machine"])  # and nothing that names the machine
+        assert {"python", "datasets_core", "pyarrow"} <= set(section["versions"])
+
+
+def test_each_plot_is_on_the_speed_page_and_has_its_rows(report: ModuleType) -> None:
+    text = report.PAGE.read_text(encoding="utf-8")
+    results = json.loads(report.RESULTS.read_text(encoding="utf-8"))
+    for name, (_, section, rows) in report.PLOTS.items():
+        assert all(f"speed/plots/{name}-{theme}.svg" in text for theme in ("light", "dark"))
+        assert all(report.ratio(results[section]["rows"][row], "datasets") for row in rows.split())
+
+
+def test_the_plots_show_the_figures_of_the_results_file(report: ModuleType, tmp_path: Path) -> None:
+    pytest.importorskip("matplotlib")
+    results = json.loads(report.RESULTS.read_text(encoding="utf-8"))
+    assert len(report.plots(results, tmp_path)) == 2 * len(report.PLOTS)
+    for name, (_, section, rows) in report.PLOTS.items():
+        drawn = (tmp_path / f"{name}-light.svg").read_text(encoding="utf-8")
+        for row in rows.split():
+            assert f">{report.label_of(report.ratio(results[section]['rows'][row], 'datasets'))}<" in drawn
+
+
+def test_the_figures_of_the_readme_are_those_of_the_results_file(report: ModuleType) -> None:
+    readme = (ROOT / "README.md").read_text(encoding="utf-8")
+    results = json.loads(report.RESULTS.read_text(encoding="utf-8"))
+    rows, loader = (results["operations"]["rows"][row]["cells"] for row in ("rows", "loader_torch"))
+    first = results["streams"]["rows"]["first_parquet"]["cells"]
+    records = {name: results["records"]["rows"][name]["per_cpu_second"] for name in ("arrow", "tf_batched")}
+    for ours, theirs in (
+        (f"{rows['datasets_core']['cpu'] * 1e3:.0f} ms CPU", f"{rows['datasets']['cpu']:.1f} s"),
+        (f"{loader['datasets_core']['cpu'] * 1e3:.0f} ms CPU", f"{loader['datasets']['cpu'] * 1e3:.0f} ms"),
+        *[(f"{first['datasets_core']['requests']} requests, 2 MB", f"{first['datasets']['bytes'] / 1e6:.1f} MB")],
+        *[(f"{records['arrow'] / 1e3:,.0f},000 records/s", f"{records['tf_batched'] / 1e3:,.0f},000")],
+    ):
+        assert re.search(rf"\| {re.escape(ours)}.*\|.*{re.escape(theirs)} \|", readme), (ours, theirs)

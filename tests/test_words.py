@@ -40,12 +40,6 @@ def files() -> list[Path]:
     ]
 
 
-def room(path: Path) -> str:
-    """The package of a file; ``""`` for the files at the top of ``datasets_core``."""
-    parts = path.relative_to(ROOT).parts[:-1]
-    return (parts[1] if len(parts) > 1 else "") if parts[0] == "datasets_core" else parts[0]
-
-
 def messages(tree: ast.AST) -> list[tuple[int, str]]:
     """Each text passed to an exception, a warning or a log, an f-string as one text with ``{}`` for its values."""
     found = []

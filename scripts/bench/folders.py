@@ -35,7 +35,8 @@ def _read_by_hand(kind: str) -> Callable[[Context], Timed]:
 
 
 def _prepare_images(context: Context) -> None:
-    context.library.load_dataset(str(context.data / "images"), split="train", cache_dir=str(context.warm))
+    if context.module:
+        context.library.load_dataset(str(context.data / "images"), split="train", cache_dir=str(context.warm))
 
 
 def _decoded(context: Context) -> Timed:
@@ -60,10 +61,10 @@ def _decoded_by_hand(context: Context) -> Timed:
 
 ROWS = {
     "small_json": Workload(
-        "load a folder of 2,000 JSON files, beside reading them", _folder("small"), _read_by_hand("small"), ("small",)
+        "load a folder of 2,000 JSON files, compared with reading them", _folder("small"), _read_by_hand("small"), ("small",)
     ),
     "imagefolder_build": Workload(
-        "load a folder of 2,000 images, beside reading them", _folder("images"), _read_by_hand("images"), ("images",)
+        "load a folder of 2,000 images, compared with reading them", _folder("images"), _read_by_hand("images"), ("images",)
     ),
     "imagefolder_iter": Workload("decode 2,000 images", _decoded, _decoded_by_hand, ("images",), _prepare_images),
 }

@@ -23,6 +23,10 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
+sys.path.insert(0, str(Path(__file__).parent))
+
+import report
+
 ROOT = Path(__file__).parents[2]
 RECORDS = 100_000
 CELLS = {
@@ -314,6 +318,7 @@ def main() -> None:
     parser.add_argument("--peer", help="python of an environment with tensorflow-cpu, protobuf, tfrecord and google-crc32c")
     parser.add_argument("--runs", type=int, default=3)
     parser.add_argument("--cells", default=",".join(CELLS), help="which of them, with commas between")
+    parser.add_argument("--out", type=Path, help="also write the figures to this file (docs/speed/results.json)")
     parser.add_argument("--cell", help=argparse.SUPPRESS)
     parser.add_argument("--file", help=argparse.SUPPRESS)
     options = parser.parse_args()
@@ -330,7 +335,13 @@ def main() -> None:
                 found = _run(name, path, options.peer)
                 if found is not None and found["per_cpu_second"] > best.get(name, found)["per_cpu_second"] - 1e-9:
                     best[name] = found
-        _print(best, path.stat().st_size)
+        size = path.stat().st_size
+    rows = {name: {"library": CELLS[name][0], "title": CELLS[name][1], **found} for name, found in best.items()}
+    print(report.RECORDS_HEAD)
+    for row in rows.values():
+        print(report.record_line(row))
+    if options.out:
+        report.record(options.out, "records", options.peer, records=RECORDS, bytes=size, runs=options.runs, rows=rows)
 
 
 def _run(name: str, path: Path, peer: str | None) -> dict[str, float] | None:
@@ -345,15 +356,6 @@ def _run(name: str, path: Path, peer: str | None) -> dict[str, float] | None:
         return None
     measured: dict[str, float] = json.loads(done.stdout.strip().splitlines()[-1])
     return measured
-
-
-def _print(best: dict[str, dict[str, float]], size: int) -> None:
-    print(f"{RECORDS:,} Examples of 5 features, {size / 1e6:.1f} MB; records per CPU second, best run")
-    base = best.get("tf_batched", {}).get("per_cpu_second")
-    for name, found in best.items():
-        who, what, _ = CELLS[name]
-        ratio = f"{found['per_cpu_second'] / base:8.2f}x" if base else ""
-        print(f"{who:14}{what:52}{found['per_cpu_second']:>12,.0f}{ratio}{found['mib']:>8.0f} MiB")
 
 
 if __name__ == "__main__":

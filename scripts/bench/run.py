@@ -20,6 +20,7 @@ from typing import Any
 sys.path.insert(0, str(Path(__file__).parent))
 
 import data
+import report
 from workloads import WORKLOADS
 
 ROOT = Path(__file__).parents[2]
@@ -100,10 +101,16 @@ class Bench:
         for _ in range(self.options.repeats - 1):
             for module, done in runs.items():
                 done.append(self.cell(name, module, "time"))
-        return {module: _summary([*done, self.cell(name, module, "memory")]) for module, done in runs.items()}
+        cells = {module: _summary([*done, self.cell(name, module, "memory")]) for module, done in runs.items()}
+        checks = {module: cell.pop("check") for module, cell in cells.items() if "error" not in cell}
+        for module, check in checks.items():
+            if check != checks.get("datasets_core", check):
+                cells[module]["differs"] = True
+        return cells
 
 
 def _summary(runs: list[dict[str, Any]]) -> dict[str, Any]:
+    """The median wall time and the least CPU time in seconds, and the peak of anonymous memory in MB."""
     failed = [run["error"] for run in runs if "error" in run]
     if failed:
         return {"error": failed[0]}
@@ -112,43 +119,11 @@ def _summary(runs: list[dict[str, Any]]) -> dict[str, Any]:
     return {**figures, **opened, "check": runs[0]["check"], "anonymous_mb": runs[-1]["anonymous_mb"]}
 
 
-def _seconds(value: float) -> str:
-    return f"{value:.2f} s" if value >= 1 else f"{value * 1000:.1f} ms"
-
-
-def _opened(cell: dict[str, Any]) -> str:
-    """How many Arrow files were opened, where they were counted."""
-    count = cell.get("opened")
-    return "" if count is None else f", {count} opened"
-
-
-def _line(name: str, cells: dict[str, dict[str, Any]]) -> str:
-    ours, hand, peer = (cells.get(module, {"error": ""}) for module in ("datasets_core", "by_hand", "datasets"))
-    if "error" in ours:
-        return f"| {WORKLOADS[name].title} | {ours['error']} | | | | | |"
-    columns = [WORKLOADS[name].title, f"{_seconds(ours['cpu'])} ({_seconds(ours['wall'])}){_opened(ours)}"]
-    for other in (peer, hand):
-        if "error" in other:
-            columns += [other["error"] or "–", "–"]
-        else:
-            differs = "" if other["check"] == ours["check"] else " (results differ)"
-            time = "wall" if WORKLOADS[name].by_wall else "cpu"
-            ratio = other[time] / ours[time] if other is peer else ours[time] / other[time]
-            columns += [f"{_seconds(other[time])}{_opened(other)}{differs}", f"**{ratio:.2f}**"]
-    memory = " / ".join(f"{cell['anonymous_mb']:.0f}" if "error" not in cell else "–" for cell in (ours, peer, hand))
-    return "| " + " | ".join([*columns, memory]) + " |"
-
-
 def _confinement() -> str:
     """What confines scripts on this machine, as `datasets-core doctor` says it."""
     command = [sys.executable, "-m", "datasets_core", "doctor"]
     done = subprocess.run(command, capture_output=True, text=True, env={**os.environ, "PYTHONPATH": str(ROOT)}, check=False)
     return (done.stdout.strip() or done.stderr.strip() or "doctor says nothing").splitlines()[-1]
-
-
-HEAD = """\
-| workload (at scale 1) | ours: CPU (wall) | datasets | datasets / ours | by hand | ours / by hand | MB of the three |
-|---|---|---|---|---|---|---|"""
 
 
 def main() -> None:
@@ -162,23 +137,23 @@ def main() -> None:
     parser.add_argument("--rows", default=",".join(WORKLOADS), help="workloads, by comma (default: all)")
     parser.add_argument("--data", help="folder that keeps the generated data for the next call")
     parser.add_argument("--scratch", help="folder for temporary files")
-    parser.add_argument("--out", help="also write the table to this file")
+    parser.add_argument("--out", type=Path, help="also write the figures to this file (docs/speed/results.json)")
     options = parser.parse_args()
     unknown = set(options.rows.split(",")) - set(WORKLOADS)
     if unknown:
         parser.error(f"no such workload: {', '.join(sorted(unknown))}; there are {', '.join(WORKLOADS)}")
     bench = Bench(options)
     try:
-        lines = [HEAD]
-        print(HEAD, flush=True)
+        rows: dict[str, dict[str, Any]] = {}
+        print(report.OPERATIONS_HEAD, flush=True)
         for name in options.rows.split(","):
-            lines.append(_line(name, bench.row(name)))
-            print(lines[-1], flush=True)
-        if any(name.startswith("confined") for name in options.rows.split(",")):
-            lines.append(f"\n{_confinement()}")
-            print(lines[-1], flush=True)
+            workload = WORKLOADS[name]
+            rows[name] = {"title": workload.title, "by_wall": workload.by_wall, "cells": bench.row(name)}
+            print(report.operation_line(rows[name]), flush=True)
+        if any(name.startswith("confined") for name in rows):
+            print(f"\n{_confinement()}", flush=True)
         if options.out:
-            Path(options.out).write_text("\n".join(lines) + "\n", encoding="utf-8")
+            report.record(options.out, "operations", options.peer, scale=options.scale, repeats=options.repeats, rows=rows)
     finally:
         bench.close()
 

@@ -33,6 +33,7 @@ from urllib.request import urlopen
 
 sys.path.insert(0, str(Path(__file__).parent))
 
+import report
 from served import FileServer
 
 ROOT = Path(__file__).parents[2]
@@ -410,31 +411,33 @@ class Bench:
             if implementation == "datasets":
                 del environment["PYTHONPATH"]
             done = subprocess.run(command, capture_output=True, text=True, env=environment, check=False, timeout=600)
-        if done.returncode:
-            return {"error": (done.stderr.strip().splitlines() or ["no word"])[-1][:200]}
-        return dict(json.loads(done.stdout.strip().splitlines()[-1])) if done.stdout.strip() else {}
+        if done.returncode and not done.stdout.strip():
+            return {"error": (done.stderr.strip().splitlines() or ["no message"])[-1][:200]}
+        figures = dict(json.loads(done.stdout.strip().splitlines()[-1])) if done.stdout.strip() else {}
+        return {**figures, "crashed": True} if done.returncode else figures  # it had all rows, and crashed when it ended
 
-    def table(self) -> Iterator[str]:
-        """The lines of the table, as Markdown."""
+    def row(self, case: str) -> dict[str, dict[str, Any]]:
+        """The figures of each implementation for one case; they take turns."""
         used = [each for each in IMPLEMENTATIONS if self.pythons[each]]
-        yield f"| | {' | '.join(f'`{each}`' if each != 'by_hand' else 'by hand' for each in used)} |"
-        yield "|---" * (len(used) + 1) + "|"
-        for case in self.options.cases or CASES:
-            found: dict[str, list[dict[str, Any]]] = {each: [] for each in used}
-            for _ in range(self.options.repeats):
-                for each in used:
-                    found[each].append(self.run(case, each))
-            if len({run[-1].get("check") for run in found.values()}) > 1:
-                yield f"checks differ: { {name: runs[-1].get('check', runs[-1].get('error')) for name, runs in found.items()} }"
-            yield f"| {CASES[case]} | {' | '.join(map(_shown, found.values()))} |"
+        found: dict[str, list[dict[str, Any]]] = {each: [] for each in used}
+        for _ in range(self.options.repeats):
+            for each in used:
+                found[each].append(self.run(case, each))
+        cells = {each: _summary(runs) for each, runs in found.items()}
+        for each, runs in found.items():
+            if runs[-1].get("check") != found["datasets_core"][-1].get("check") and "error" not in cells[each]:
+                cells[each]["differs"] = True
+        return cells
 
 
-def _shown(runs: list[dict[str, Any]]) -> str:
-    if "error" in runs[-1]:
-        return str(runs[-1]["error"])
+def _summary(runs: list[dict[str, Any]]) -> dict[str, Any]:
+    """The median wall time in seconds, and the requests and bytes of the last run."""
+    failed = [run["error"] for run in runs if "error" in run]
+    if failed:
+        return {"error": failed[0]}
     seconds = statistics.median(run["seconds"] for run in runs)
-    last = runs[-1]
-    return f"{seconds:.2f} s, {last['requests']} req, {last['bytes'] / 1e6:.2f} MB"
+    figures = {"seconds": round(seconds, 3), "requests": runs[-1]["requests"], "bytes": runs[-1]["bytes"]}
+    return {**figures, "crashed": True} if any(run.get("crashed") for run in runs) else figures
 
 
 def main() -> None:
@@ -447,13 +450,21 @@ def main() -> None:
     parser.add_argument("--latency-ms", type=float, default=25.0)
     parser.add_argument("--mbps", type=float, default=100.0, help="megabytes a second of a connection")
     parser.add_argument("--repeats", type=int, default=3)
+    parser.add_argument("--out", type=Path, help="also write the figures to this file (docs/speed/results.json)")
     parser.add_argument("cases", nargs="*", choices=[[], *CASES], help="of: " + ", ".join(CASES))
     options = parser.parse_args()
     if options.cell:
         cell(*options.cell)
         return
-    for line in Bench(options).table():
-        print(line, flush=True)
+    bench = Bench(options)
+    rows: dict[str, dict[str, Any]] = {}
+    print(report.STREAMS_HEAD, flush=True)
+    for case in options.cases or CASES:
+        rows[case] = {"title": CASES[case], "cells": bench.row(case)}
+        print(report.stream_line(rows[case]), flush=True)
+    if options.out:
+        given = {"latency_ms": options.latency_ms, "mbps": options.mbps, "repeats": options.repeats}
+        report.record(options.out, "streams", options.peer, **given, rows=rows)
 
 
 if __name__ == "__main__":

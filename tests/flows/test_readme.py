@@ -63,6 +63,7 @@ def online(hub: Any, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Any:
     return hub
 
 
+@pytest.mark.filterwarnings("ignore:os.fork:RuntimeWarning")  # jax, where a page before imported it
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.relative_to(ROOT).as_posix())
 def test_its_python_runs(page: Path, checkout: Path, online: Any, capsys: pytest.CaptureFixture[str]) -> None:
     names: dict[str, object] = {"__name__": "page"}
@@ -72,7 +73,7 @@ def test_its_python_runs(page: Path, checkout: Path, online: Any, capsys: pytest
             block = text.replace("hf_…", online.token)
             capsys.readouterr()
             try:
-                exec(compile("\n" * line + block, str(page), "exec"), names)
+                exec(compile("\n" * line + block, str(page), "exec", dont_inherit=True), names)
             except ImportError as error:
                 package = getattr(error, "package", None) or error.name
                 if not package or find_spec(package.partition(".")[0]) is not None:
