@@ -254,7 +254,6 @@ class ImageArray(Image):
         shaped = array[..., None] if array.ndim == 2 else array
         return shaped if shaped.dtype == self.np_dtype else shaped.astype(self.np_dtype)
 
-
     def _upright(self, image: Any) -> Any:
         """Return the image as it is stored, as in TFDS: not rotated by its Exif block, and 16 bits as the high 8 of them."""
         if image.mode.startswith("I;16") and self.np_dtype == np.uint8:

@@ -242,7 +242,9 @@ class GFile(metaclass=_OpensFiles):
         """Return the open file."""
         path, plain = _local(name), mode.replace("b", "").replace("t", "")
         if "b" not in mode:
-            return _Text(_Bytes(_ReopenedFile(path)) if plain == "r" else open(path, f"{plain}b"), encoding="utf-8", newline="\n")
+            return _Text(
+                _Bytes(_ReopenedFile(path)) if plain == "r" else open(path, f"{plain}b"), encoding="utf-8", newline="\n"
+            )
         return _Bytes(_ReopenedFile(path)) if plain == "r" else open(path, mode)
 
 
