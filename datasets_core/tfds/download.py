@@ -136,10 +136,21 @@ def iter_archive(path: Any, method: ExtractMethod | None = None) -> Any:
         path: path or open file of the archive.
         method: has no effect: the archive format is detected.
     """
-    if method in (ExtractMethod.GZIP, ExtractMethod.BZIP2):
-        opener: Any = gzip.open if method is ExtractMethod.GZIP else bz2.open
-        return iter([("", opener(path))])
+    if method is ExtractMethod.GZIP:
+        return iter_gzip(path)
+    if method is ExtractMethod.BZIP2:
+        return iter_bzip2(path)
     return Members(path if hasattr(path, "read") else os.fspath(path))
+
+
+def iter_gzip(path: Any) -> Iterator[tuple[str, Any]]:
+    """Yield the decompressed content of a gzip file as its only member."""
+    return iter([("", gzip.open(path))])
+
+
+def iter_bzip2(path: Any) -> Iterator[tuple[str, Any]]:
+    """Yield the decompressed content of a bzip2 file as its only member."""
+    return iter([("", bz2.open(path))])
 
 
 class Members:

@@ -76,6 +76,12 @@ class Path(_Kind):  # type: ignore[misc]  # that of this system
         if not missing_ok or self.exists():
             shutil.rmtree(self)
 
+    def glob(self, pattern: str, **_: Any) -> Iterator[Path]:
+        """Yield the paths below that match a pattern, in their order; an absolute pattern is taken alone, as in etils."""
+        if "**" in pattern:
+            return iter(super().glob(pattern))
+        return (type(self)(path) for path in glob(os.path.join(str(self), pattern)))
+
     def _check_free(self, path: PathLike, overwrite: bool) -> None:
         if not overwrite and os.path.exists(path):
             raise FileExistsError(f"{os.fspath(path)!r} is there already. Give overwrite=True, or another name.")
