@@ -76,7 +76,7 @@ def theirs(python: str, names: list[str], most: int) -> list[dict[str, Any]]:
     done = subprocess.run(
         [python, "-c", PEER, json.dumps([names, most])], text=True, capture_output=True, cwd=tempfile.gettempdir(), check=False
     )
-    rows = [json.loads(line[1:]) for line in done.stdout.splitlines() if line.startswith("\x1e")]
+    rows = [json.loads(line[1:]) for line in done.stdout.split("\n") if line.startswith("\x1e")]
     if not rows:
         raise SystemExit(f"{python} gives no infos:\n{done.stderr[-2000:]}")
     return rows
