@@ -49,6 +49,7 @@ _LEAST = {
     "confined_output_bytes": 0,
 }
 _OR_NONE = {"max_download_bytes", *(name for name in _LEAST if name.startswith("confined_"))}
+_NOT_HASHED = {"is_hashed": False}  # of fields that are newer than fingerprints of `Config`
 _CHOICES = {"stream_transport": ("default", "obstore"), "jpeg_dct": ("accurate", "fast")}
 _SECONDS = (
     "connect_timeout_seconds",
@@ -142,7 +143,7 @@ class Config:
     stream_cache_dir: str = ""
     stream_transport: str = "default"
     stream_timeout_seconds: float = 120.0
-    jpeg_dct: str = "accurate"
+    jpeg_dct: str = dataclasses.field(default="accurate", metadata=_NOT_HASHED)
     caching: bool = True
     media_paths: tuple[str, ...] = ()
 

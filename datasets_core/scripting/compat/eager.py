@@ -32,7 +32,7 @@ class TensorShape(tuple[int, ...]):
         return list(self)
 
 
-class Tensor(np.ndarray[Any, Any]):
+class EagerTensor(np.ndarray[Any, Any]):
     """An array with the methods of an eager tensor; strings are `bytes` objects.
 
     >>> tensor([1.5, 2.5]).numpy()
@@ -61,11 +61,11 @@ class Tensor(np.ndarray[Any, Any]):
 
     def __array_ufunc__(self, ufunc: Any, method: str, *inputs: Any, **kwargs: Any) -> Any:
         """Compute with numpy; Python values are taken in the type of the first tensor, as in TensorFlow."""
-        dtype = next(each.dtype for each in inputs if isinstance(each, Tensor))
-        given = [each.view(np.ndarray) if isinstance(each, Tensor) else _like(each, dtype) for each in inputs]
+        dtype = next(each.dtype for each in inputs if isinstance(each, EagerTensor))
+        given = [each.view(np.ndarray) if isinstance(each, EagerTensor) else _like(each, dtype) for each in inputs]
         out = kwargs.get("out")
         if out is not None:
-            kwargs["out"] = tuple(each.view(np.ndarray) if isinstance(each, Tensor) else each for each in out)
+            kwargs["out"] = tuple(each.view(np.ndarray) if isinstance(each, EagerTensor) else each for each in out)
         found = getattr(ufunc, method)(*given, **kwargs)
         return tuple(map(tensor, found)) if isinstance(found, tuple) else tensor(found)
 
@@ -86,7 +86,7 @@ def tensor(value: Any, dtype: Any = None, dtype_hint: Any = None, name: str | No
     (dtype('int32'), dtype('float64'), b'\\xc3\\xa9')
     """
     wanted = None if dtype is None else _numpy_type(dtype)
-    if isinstance(value, Tensor) and (wanted is None or value.dtype == wanted):
+    if isinstance(value, EagerTensor) and (wanted is None or value.dtype == wanted):
         found: Any = value.view(np.ndarray)
     else:
         is_python = not any(isinstance(leaf, (np.ndarray, np.generic)) for leaf in flatten(value))
@@ -102,7 +102,7 @@ def tensor(value: Any, dtype: Any = None, dtype_hint: Any = None, name: str | No
             found = found.astype(np.int32 if found.dtype.kind == "i" else np.float32)
     if shape is not None:
         found = np.broadcast_to(found, tuple(shape)) if found.size == 1 else found.reshape(tuple(shape))
-    return np.asarray(found).view(Tensor)
+    return np.asarray(found).view(EagerTensor)
 
 
 def _numpy_type(given: Any) -> np.dtype[Any]:
@@ -249,17 +249,17 @@ FUNCTIONS: dict[str, Any] = {
     "one_hot": one_hot,
     "scan": scan,
     "map_fn": map_fn,
-    "Tensor": Tensor,
+    "Tensor": EagerTensor,
     "TensorShape": TensorShape,
     "name_scope": lambda *args, **kwargs: contextlib.nullcontext(),
     "control_dependencies": lambda *args, **kwargs: contextlib.nullcontext(),
 }
 
 
-class Graph:
+class EagerGraph:
     """A graph whose operations are computed at once: `with tf.Graph().as_default():` has no effect."""
 
-    def as_default(self) -> contextlib.AbstractContextManager[Graph]:
+    def as_default(self) -> contextlib.AbstractContextManager[EagerGraph]:
         """Return a context without effect."""
         return contextlib.nullcontext(self)
 
@@ -267,7 +267,7 @@ class Graph:
 # -- records ---------------------------------------------------------------------------------------------------------------
 
 
-def parse_single_example(serialized: Any, features: Mapping[str, Any], example_names: Any = None, name: Any = None) -> Any:
+def parsed_by_specs(serialized: Any, features: Mapping[str, Any], example_names: Any = None, name: Any = None) -> Any:
     """Parse one `tf.train.Example` by specs.
 
     Raises:
@@ -278,7 +278,7 @@ def parse_single_example(serialized: Any, features: Mapping[str, Any], example_n
     return {key: _parsed(value) for key, value in _checked(lambda: parse(_data(serialized), features)).items()}
 
 
-def parse_single_sequence_example(
+def parsed_lists_by_specs(
     serialized: Any, context_features: Any = None, sequence_features: Any = None, **_: Any
 ) -> tuple[dict[str, Any], dict[str, Any]]:
     """Parse one `tf.train.SequenceExample` by specs: return its context and its lists.
@@ -319,18 +319,18 @@ def decode_raw(input_bytes: Any, out_type: Any, little_endian: bool = True, fixe
     return tensor(joined.reshape(*texts.shape, -1).astype(kind.newbyteorder("=")))
 
 
-class _Values:
+class _ValueList:
     def __init__(self, value: Iterable[Any] = ()) -> None:
         self.value = list(value)
 
 
-class Feature:
+class TrainFeature:
     """`tf.train.Feature`: a list of bytes, of floats, or of integers."""
 
     def __init__(self, bytes_list: Any = None, float_list: Any = None, int64_list: Any = None) -> None:
         lists = {"bytes_list": bytes_list, "float_list": float_list, "int64_list": int64_list}
         self._kind = next((name for name, given in lists.items() if given is not None), None)
-        self.bytes_list, self.float_list, self.int64_list = (given or _Values() for given in lists.values())
+        self.bytes_list, self.float_list, self.int64_list = (given or _ValueList() for given in lists.values())
 
     def WhichOneof(self, group: str) -> str | None:  # noqa: N802 - a method of protobuf
         """Return the name of the list that is set."""
@@ -341,9 +341,9 @@ class Feature:
         return name == self._kind
 
     @classmethod
-    def of(cls, found: Any) -> Feature:
+    def of(cls, found: Any) -> TrainFeature:
         """Return a parsed feature as a feature of TensorFlow."""
-        return cls(**({} if found.kind is None else {f"{found.kind}_list": _Values(found.values)}))
+        return cls(**({} if found.kind is None else {f"{found.kind}_list": _ValueList(found.values)}))
 
     @property
     def plain(self) -> Any:
@@ -352,32 +352,32 @@ class Feature:
         return np.array(getattr(self, self._kind or "bytes_list").value, kinds[self._kind])
 
 
-class Features:
+class TrainFeatures:
     """`tf.train.Features`: the features of an example by name."""
 
-    def __init__(self, feature: Mapping[str, Feature] | None = None) -> None:
-        self.feature = _Features(feature or {})
+    def __init__(self, feature: Mapping[str, TrainFeature] | None = None) -> None:
+        self.feature = _FeatureMap(feature or {})
 
 
-class _Features(dict[str, Feature]):
+class _FeatureMap(dict[str, TrainFeature]):
     """A map of protobuf: an absent key gives an empty feature."""
 
-    def __missing__(self, key: str) -> Feature:
-        return self.setdefault(key, Feature())
+    def __missing__(self, key: str) -> TrainFeature:
+        return self.setdefault(key, TrainFeature())
 
 
-class Example:
+class TrainExample:
     """`tf.train.Example`."""
 
-    def __init__(self, features: Features | None = None) -> None:
-        self.features = features or Features()
+    def __init__(self, features: TrainFeatures | None = None) -> None:
+        self.features = features or TrainFeatures()
 
     @classmethod
-    def FromString(cls, data: Any) -> Example:  # noqa: N802 - a method of protobuf
+    def FromString(cls, data: Any) -> TrainExample:  # noqa: N802 - a method of protobuf
         """Return the message of some bytes."""
         from datasets_core.records.wire.messages import decode_example
 
-        return cls(Features({key: Feature.of(found) for key, found in decode_example(_data(data)).items()}))
+        return cls(TrainFeatures({key: TrainFeature.of(found) for key, found in decode_example(_data(data)).items()}))
 
     def ParseFromString(self, data: Any) -> int:  # noqa: N802 - a method of protobuf
         """Read the message of some bytes; return their number."""
@@ -391,40 +391,40 @@ class Example:
         return encode_example({key: each.plain for key, each in self.features.feature.items()})
 
 
-class _Steps:
-    def __init__(self, feature: Sequence[Feature] = ()) -> None:
+class _FeatureSteps:
+    def __init__(self, feature: Sequence[TrainFeature] = ()) -> None:
         self.feature = list(feature)
 
 
-class _Lists:
-    def __init__(self, feature_list: Mapping[str, _Steps]) -> None:
+class _FeatureLists:
+    def __init__(self, feature_list: Mapping[str, _FeatureSteps]) -> None:
         self.feature_list = dict(feature_list)
 
 
-class SequenceExample:
+class TrainSequenceExample:
     """`tf.train.SequenceExample`."""
 
-    def __init__(self, context: Features | None = None, feature_lists: Any = None) -> None:
-        self.context, self.feature_lists = context or Features(), feature_lists or _Lists({})
+    def __init__(self, context: TrainFeatures | None = None, feature_lists: Any = None) -> None:
+        self.context, self.feature_lists = context or TrainFeatures(), feature_lists or _FeatureLists({})
 
     @classmethod
-    def FromString(cls, data: Any) -> SequenceExample:  # noqa: N802 - a method of protobuf
+    def FromString(cls, data: Any) -> TrainSequenceExample:  # noqa: N802 - a method of protobuf
         """Return the message of some bytes."""
         from datasets_core.records.wire.messages import decode_sequence_example
 
         context, lists = decode_sequence_example(_data(data))
-        steps = {key: _Steps([Feature.of(each) for each in found]) for key, found in lists.items()}
-        return cls(Features({key: Feature.of(found) for key, found in context.items()}), _Lists(steps))
+        steps = {key: _FeatureSteps([TrainFeature.of(each) for each in found]) for key, found in lists.items()}
+        return cls(TrainFeatures({key: TrainFeature.of(found) for key, found in context.items()}), _FeatureLists(steps))
 
 
 TRAIN: dict[str, Any] = {
-    **dict.fromkeys(("BytesList", "FloatList", "Int64List"), _Values),
-    "Feature": Feature,
-    "Features": Features,
-    "Example": Example,
-    "FeatureList": _Steps,
-    "FeatureLists": _Lists,
-    "SequenceExample": SequenceExample,
+    **dict.fromkeys(("BytesList", "FloatList", "Int64List"), _ValueList),
+    "Feature": TrainFeature,
+    "Features": TrainFeatures,
+    "Example": TrainExample,
+    "FeatureList": _FeatureSteps,
+    "FeatureLists": _FeatureLists,
+    "SequenceExample": TrainSequenceExample,
 }
 
 
@@ -511,10 +511,10 @@ IMAGES: dict[str, Any] = {
     "is_jpeg": lambda contents, name=None: tensor(_data(contents).startswith(b"\xff\xd8\xff")),
 }
 RECORDS: dict[str, Any] = {
-    "parse_single_example": parse_single_example,
-    "parse_single_sequence_example": parse_single_sequence_example,
+    "parse_single_example": parsed_by_specs,
+    "parse_single_sequence_example": parsed_lists_by_specs,
     "parse_example": lambda serialized, features, *args, **kwargs: map_structure(
-        lambda *parts: stack(parts), *(parse_single_example(each, features) for each in serialized)
+        lambda *parts: stack(parts), *(parsed_by_specs(each, features) for each in serialized)
     ),
     "decode_raw": decode_raw,
 }
@@ -523,10 +523,10 @@ RECORDS: dict[str, Any] = {
 # -- datasets --------------------------------------------------------------------------------------------------------------
 
 
-class Dataset:
+class EagerDataset:
     """`tf.data.Dataset` over a function that gives its elements; each iteration calls it again.
 
-    >>> [int(each) for each in Dataset.from_tensor_slices([1, 2, 3]).map(lambda x: x * 2).take(2)]
+    >>> [int(each) for each in EagerDataset.from_tensor_slices([1, 2, 3]).map(lambda x: x * 2).take(2)]
     [2, 4]
     """
 
@@ -538,72 +538,72 @@ class Dataset:
 
     def as_numpy_iterator(self) -> Iterator[Any]:
         """Yield the elements as values of numpy."""
-        return (map_structure(lambda leaf: leaf.numpy() if isinstance(leaf, Tensor) else leaf, each) for each in self)
+        return (map_structure(lambda leaf: leaf.numpy() if isinstance(leaf, EagerTensor) else leaf, each) for each in self)
 
     @classmethod
-    def from_tensor_slices(cls, tensors: Any, name: str | None = None) -> Dataset:
+    def from_tensor_slices(cls, tensors: Any, name: str | None = None) -> EagerDataset:
         """The rows of a tensor, or of a nest of tensors."""
         return cls(lambda: _rows(tensors))
 
     @classmethod
-    def from_generator(cls, generator: Callable[..., Any], *_: Any, args: Any = (), **__: Any) -> Dataset:
+    def from_generator(cls, generator: Callable[..., Any], *_: Any, args: Any = (), **__: Any) -> EagerDataset:
         """The elements that a function yields."""
         return cls(lambda: (map_structure(tensor, each) for each in generator(*(args or ()))))
 
     @classmethod
-    def range(cls, *limits: Any, output_type: Any = np.int64, name: str | None = None) -> Dataset:
+    def range(cls, *limits: Any, output_type: Any = np.int64, name: str | None = None) -> EagerDataset:
         """The numbers of a range."""
         return cls(lambda: (tensor(_numpy_type(output_type).type(each)) for each in range(*map(int, limits))))
 
     @classmethod
-    def list_files(cls, file_pattern: Any, shuffle: Any = None, seed: Any = None, name: str | None = None) -> Dataset:
+    def list_files(cls, file_pattern: Any, shuffle: Any = None, seed: Any = None, name: str | None = None) -> EagerDataset:
         """The paths that match a pattern, in their order."""
         patterns = [file_pattern] if isinstance(file_pattern, (str, os.PathLike)) else list(file_pattern)
         paths = sorted(path for each in patterns for path in glob.glob(os.fspath(each)))
         return cls(lambda: map(tensor, paths))
 
     @staticmethod
-    def zip(*datasets: Any, **_: Any) -> Dataset:
+    def zip(*datasets: Any, **_: Any) -> EagerDataset:
         """The elements of several datasets, as tuples."""
         parts = datasets[0] if len(datasets) == 1 and isinstance(datasets[0], tuple) else datasets
-        return Dataset(lambda: zip(*parts, strict=False))
+        return EagerDataset(lambda: zip(*parts, strict=False))
 
-    def map(self, map_func: Callable[..., Any], *args: Any, **kwargs: Any) -> Dataset:
+    def map(self, map_func: Callable[..., Any], *args: Any, **kwargs: Any) -> EagerDataset:
         """The results of a function for each element."""
-        return Dataset(lambda: (_called(map_func, each) for each in self))
+        return EagerDataset(lambda: (_called(map_func, each) for each in self))
 
-    def filter(self, predicate: Callable[..., Any], name: str | None = None) -> Dataset:
+    def filter(self, predicate: Callable[..., Any], name: str | None = None) -> EagerDataset:
         """The elements for which a function returns True."""
-        return Dataset(lambda: (each for each in self if bool(_called(predicate, each))))
+        return EagerDataset(lambda: (each for each in self if bool(_called(predicate, each))))
 
-    def flat_map(self, map_func: Callable[..., Any], name: str | None = None) -> Dataset:
+    def flat_map(self, map_func: Callable[..., Any], name: str | None = None) -> EagerDataset:
         """The elements of the datasets that a function returns, one after the other."""
-        return Dataset(lambda: itertools.chain.from_iterable(_called(map_func, each) for each in self))
+        return EagerDataset(lambda: itertools.chain.from_iterable(_called(map_func, each) for each in self))
 
     def interleave(
         self, map_func: Callable[..., Any], cycle_length: Any = None, block_length: Any = None, *args: Any, **kwargs: Any
-    ) -> Dataset:
+    ) -> EagerDataset:
         """The elements of the datasets that a function returns, `cycle_length` of them at a time, in blocks."""
-        return Dataset(lambda: _interleaved(self, map_func, int(cycle_length or os.cpu_count() or 1), int(block_length or 1)))
+        return EagerDataset(lambda: _interleaved(self, map_func, int(cycle_length or os.cpu_count() or 1), int(block_length or 1)))
 
-    def take(self, count: Any, name: str | None = None) -> Dataset:
+    def take(self, count: Any, name: str | None = None) -> EagerDataset:
         """The first elements; -1 for all."""
-        return Dataset(lambda: itertools.islice(self, None if int(count) < 0 else int(count)))
+        return EagerDataset(lambda: itertools.islice(self, None if int(count) < 0 else int(count)))
 
-    def skip(self, count: Any, name: str | None = None) -> Dataset:
+    def skip(self, count: Any, name: str | None = None) -> EagerDataset:
         """The elements after the first; -1 for none."""
-        return Dataset(lambda: iter(()) if int(count) < 0 else itertools.islice(self, int(count), None))
+        return EagerDataset(lambda: iter(()) if int(count) < 0 else itertools.islice(self, int(count), None))
 
-    def repeat(self, count: Any = None, name: str | None = None) -> Dataset:
+    def repeat(self, count: Any = None, name: str | None = None) -> EagerDataset:
         """The elements `count` times, or without end."""
         rounds = itertools.count() if count is None or int(count) < 0 else range(int(count))
-        return Dataset(lambda: itertools.chain.from_iterable(self for _ in rounds))
+        return EagerDataset(lambda: itertools.chain.from_iterable(self for _ in rounds))
 
-    def batch(self, batch_size: Any, drop_remainder: bool = False, *args: Any, **kwargs: Any) -> Dataset:
+    def batch(self, batch_size: Any, drop_remainder: bool = False, *args: Any, **kwargs: Any) -> EagerDataset:
         """The elements, `batch_size` of them stacked."""
-        return Dataset(lambda: _batches(iter(self), int(batch_size), drop_remainder))
+        return EagerDataset(lambda: _batches(iter(self), int(batch_size), drop_remainder))
 
-    def _same(self, *args: Any, **kwargs: Any) -> Dataset:
+    def _same(self, *args: Any, **kwargs: Any) -> EagerDataset:
         """Return the same elements in the same order."""
         return self
 
@@ -641,7 +641,7 @@ def _batches(rows: Iterator[Any], size: int, drop_remainder: bool) -> Iterator[A
             yield map_structure(lambda *parts: stack(parts), *block)
 
 
-class TFRecordDataset(Dataset):
+class RecordDataset(EagerDataset):
     """`tf.data.TFRecordDataset`: the records of TFRecord files, one file after the other; CRCs are compared.
 
     Args:
@@ -669,17 +669,17 @@ def _paths(given: Any) -> Iterator[str]:
         return
     values = np.asarray(given).reshape(-1) if isinstance(given, np.ndarray) else given
     for each in values:
-        yield from _paths(each.numpy() if isinstance(each, Tensor) else each)
+        yield from _paths(each.numpy() if isinstance(each, EagerTensor) else each)
 
 
 DATA: dict[str, Any] = {
-    "Dataset": Dataset,
-    "TFRecordDataset": TFRecordDataset,
+    "Dataset": EagerDataset,
+    "TFRecordDataset": RecordDataset,
     "AUTOTUNE": -1,
     "make_one_shot_iterator": iter,
 }
 NAMES: dict[str, Mapping[str, Any]] = {
-    "tf": FUNCTIONS | {"Graph": Graph},
+    "tf": FUNCTIONS | {"Graph": EagerGraph},
     "tf.data": DATA,
     "tf.data.experimental": {"AUTOTUNE": -1},
     "tf.dtypes": {"cast": cast},

@@ -267,7 +267,7 @@ _TF_DOWNLOADS = _at(
 _FROM_ARCHIVES = dict.fromkeys(
     ("iter_archive", "iter_tar", "iter_tar_stream", "iter_zip"), "datasets_core.tfds.download:iter_archive"
 )
-_EXTRACTOR = _FROM_ARCHIVES | _at("datasets_core.tfds.download", "iter_bzip2", "iter_gzip")
+_EXTRACTOR = _TF_DOWNLOADS | _FROM_ARCHIVES | _at("datasets_core.tfds.download", "iter_bzip2", "iter_gzip")
 _DECODE = _at("datasets_core.tfds.decode", "Decoder", "PartialDecoding", "SkipDecoding", "make_decoder")
 _TF_PATHS = _at("datasets_core.scripting.compat.packages", "Path", "as_path") | _at(
     "datasets_core.tfds.utils", "gcs_path", "tfds_path"
