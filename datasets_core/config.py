@@ -49,7 +49,8 @@ _LEAST = {
     "confined_output_bytes": 0,
 }
 _OR_NONE = {"max_download_bytes", *(name for name in _LEAST if name.startswith("confined_"))}
-_TRANSPORTS = ("default", "obstore")
+_NOT_HASHED = {"is_hashed": False}  # of fields that are newer than fingerprints of `Config`
+_CHOICES = {"stream_transport": ("default", "obstore"), "jpeg_dct": ("accurate", "fast")}
 _SECONDS = (
     "connect_timeout_seconds",
     "read_timeout_seconds",
@@ -103,6 +104,8 @@ class Config:
         stream_transport: how streams read stores such as `s3://`: "default" by fsspec, "obstore" by the package of that name
             for the protocols and options it supports.
         stream_timeout_seconds: how long a stream waits for bytes, over all retries, while almost none arrive.
+        jpeg_dct: how `datasets_core.tfds` decodes JPEG: "accurate" by Pillow, or "fast" by the package `simplejpeg`, whose
+            pixels equal those of TensorFlow.
         caching: True to cache results of `map`, `filter`, `from_generator` and similar; False computes them again.
     """
 
@@ -140,6 +143,7 @@ class Config:
     stream_cache_dir: str = ""
     stream_transport: str = "default"
     stream_timeout_seconds: float = 120.0
+    jpeg_dct: str = dataclasses.field(default="accurate", metadata=_NOT_HASHED)
     caching: bool = True
     media_paths: tuple[str, ...] = ()
 
@@ -166,9 +170,10 @@ class Config:
         object.__setattr__(self, "media_paths", _paths(self.media_paths))
         if not isinstance(self.stream_cache_dir, str) or "\0" in self.stream_cache_dir:
             raise ConfigurationError(f"The setting stream_cache_dir is {self.stream_cache_dir!r}. Give a path, or ''.")
-        if self.stream_transport not in _TRANSPORTS:
-            known = " or ".join(map(repr, _TRANSPORTS))
-            raise ConfigurationError(f"The setting stream_transport is {self.stream_transport!r}. Give {known}.")
+        for name, choices in _CHOICES.items():
+            if getattr(self, name) not in choices:
+                known = " or ".join(map(repr, choices))
+                raise ConfigurationError(f"The setting {name} is {getattr(self, name)!r}. Give {known}.")
         for name, least in _LEAST.items():
             value = getattr(self, name)
             is_whole = isinstance(value, int) and not isinstance(value, bool)

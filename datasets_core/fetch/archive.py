@@ -171,13 +171,24 @@ def _opened(source: str | os.PathLike[str] | BinaryIO) -> Iterator[BinaryIO]:
         except (FileNotFoundError, IsADirectoryError) as error:
             what = "is a folder" if isinstance(error, IsADirectoryError) else "does not exist"
             raise DataFilesNotFoundError(f"{redact(path)} {what}. Pass the path of an archive.") from error
-        with handle:
-            yield cast(BinaryIO, handle)
+        if isinstance(handle, io.BufferedReader):
+            handle = _SharedFile(handle.detach())
+            yield handle
+        else:
+            with handle:
+                yield cast(BinaryIO, handle)
         return
     if not source.seekable():
         source = cast(BinaryIO, io.BytesIO(source.read()))  # formats are detected at the start, and zips are read from the end
     source.seek(0)
     yield source
+
+
+class _SharedFile(io.BufferedReader):
+    """The file of an archive, closed when the archive and all its open members are released."""
+
+    def __del__(self) -> None:
+        self.close()
 
 
 class KeptOpen(io.RawIOBase):
@@ -300,9 +311,9 @@ class _ZipOpener:
 
 def _zip_member(opened: zipfile.ZipFile, info: zipfile.ZipInfo, archive: str, budget: Budget) -> Member:
     name = _zip_name(info, archive)
-    path = safe_path(archive, name)
-    budget.take_member()
     kind = _zip_kind(info, archive)
+    path = safe_path(archive, name, is_folder=kind == "folder")
+    budget.take_member()
     if kind == "folder":
         return Member(name, path, kind)
     if info.flag_bits & _ENCRYPTED:
@@ -439,7 +450,7 @@ class _TarOpener:
 
 
 def _tar_member(info: tarfile.TarInfo, archive: str) -> Member:
-    path = safe_path(archive, info.name)
+    path = safe_path(archive, info.name, is_folder=info.isdir())
     if info.isreg():
         return Member(info.name, path, "file", info.size)
     if info.isdir():

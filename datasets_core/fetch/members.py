@@ -45,15 +45,19 @@ class Member:
     target: str = ""
 
 
-def safe_path(archive: str, name: str) -> str:
+def safe_path(archive: str, name: str, *, is_folder: bool = False) -> str:
     """Return the path of a member below its folder, without empty and `.` parts.
 
-    >>> safe_path("a.zip", "./data//train.csv")
-    'data/train.csv'
+    A folder whose name is empty, or only slashes, is the folder of the archive itself; some programs write such an entry.
+
+    >>> safe_path("a.zip", "./data//train.csv"), safe_path("a.tar", "/", is_folder=True)
+    ('data/train.csv', '')
 
     Raises:
         UnsafeArchiveError: the name is outside the folder on some system, is not UTF-8, or is nested too deep.
     """
+    if is_folder and not name.strip("/"):
+        return ""
     if reason := _why_unsafe(name):
         shown = name if len(name) <= _MOST_SHOWN else f"{name[: _MOST_SHOWN - 1]}…"
         raise UnsafeArchiveError(archive, f"member {shown!r} {reason}", advice=_UNSAFE_ADVICE)

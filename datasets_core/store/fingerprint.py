@@ -423,8 +423,8 @@ class ValueWriter:
 
     def _write_dataclass(self, value: Any) -> None:
         self._write_class(type(value))
-        names = [item.name for item in dataclasses.fields(value)]
-        more = [name for name in sorted(getattr(value, "__dict__", ())) if name not in names]
+        names = [item.name for item in dataclasses.fields(value) if item.metadata.get("is_hashed", True)]
+        more = sorted(set(getattr(value, "__dict__", ())) - {item.name for item in dataclasses.fields(value)})
         self._named(
             "fields",
             {name: getattr(value, name, None) for name in [*names, *more]},

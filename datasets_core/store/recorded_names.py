@@ -89,23 +89,22 @@ ParquetSink Sink TextSink; exchange.stream_writing: StreamWrite; exchange.text_f
 ForTensorflow; exchange.tfrecord_files: _Jobs _Write; exchange.tfrecord_places: RecordPlaces; exchange.write_journal:
 WriteJournal; features.base: Adopted FieldLists LargeList List Value _SequenceType register_feature; features.codec:
 RowEncoder; features.fixed_shape: FixedShape; features.formats.arrays: _Fine; features.formats.formats: Objects TabularFormat
-register_tabular; features.formats.pandas_arrays: PandasArrayExtensionArray PandasArrayExtensionDtype;
-features.media.types: _NameOfBytes; features.kind_marks: audio_id box_id optional; features.media: Media _OfClass;
-features.media_paths:
-MediaPaths; features.nesting: Misfit list_array; features.order_free: OrderFreeEncoder; features.pdf: Pdf; features.plain:
-plain_array; features.schema: Features; features.science: BioSequence BioStructure Mesh Nifti; features.sound: AudioMetadata
-AudioSamples Sound _SoundfileReader _TorchcodecReader; features.union: _DifferError; fetch.after_fork: Forkable;
-fetch.archive: KeptOpen _Forward _MemberFile _Plain _StrictTarInfo _TarOpener _ZipOpener; fetch.cache: CachedFile
-DownloadCache; fetch.checksum: Digest FileRecord RegisteredFile VerificationMode; fetch.daemons: Daemons Job StoppedError;
-fetch.decompress: _Decompressor _Frames _Gunzip _Streams; fetch.disk_cache: DiskCache; fetch.download_config: DownloadMode;
-fetch.extract: ExtractionCache; fetch.host_pauses: HostPauses; fetch.http: Attempts Credentials HttpClient HttpResponse
-TransientError _Answer; fetch.http_ranges: HttpTransport; fetch.hub: Hub; fetch.hub.cache: HashCache Notes;
-fetch.hub.transfer: RefusalJudge; fetch.hub_blobs: BlobDigest BlobPart WrongBytesError; fetch.hub_branch: HubBranch;
-fetch.hub_cache: HubCache; fetch.hub_change: Change NewFile; fetch.hub_downloads: HubDownloads; fetch.hub_files: HubFiles
-Reuse; fetch.hub_listing: HubCommit HubFile; fetch.hub_requests: HubAnswer HubRequests UnansweredError; fetch.hub_storage:
-StorageUrls; fetch.hub_transfer: BlobSource ExpiredError _Tries; fetch.hub_upload: HubWriter MissedCommitError; fetch.hub_url:
-HubPath hub_url parse_hub_url; fetch.hub_write_failures: GarbledAnswerError; fetch.listing: ArchiveIterable FilesIterable
-_Seen; fetch.members: Budget _Links; fetch.obstore_ranges: ObstoreTransport _failures; fetch.one_response: OneResponse;
+register_tabular; features.formats.pandas_arrays: PandasArrayExtensionArray PandasArrayExtensionDtype; features.media.types:
+_NameOfBytes; features.kind_marks: audio_id box_id optional; features.media: Media _OfClass; features.media_paths: MediaPaths;
+features.nesting: Misfit list_array; features.order_free: OrderFreeEncoder; features.pdf: Pdf; features.plain: plain_array;
+features.schema: Features; features.science: BioSequence BioStructure Mesh Nifti; features.sound: AudioMetadata AudioSamples
+Sound _SoundfileReader _TorchcodecReader; features.union: _DifferError; fetch.after_fork: Forkable; fetch.archive: KeptOpen
+_Forward _MemberFile _Plain _SharedFile _StrictTarInfo _TarOpener _ZipOpener; fetch.cache: CachedFile DownloadCache;
+fetch.checksum: Digest FileRecord RegisteredFile VerificationMode; fetch.daemons: Daemons Job StoppedError; fetch.decompress:
+_Decompressor _Frames _Gunzip _Streams; fetch.disk_cache: DiskCache; fetch.download_config: DownloadMode; fetch.extract:
+ExtractionCache; fetch.host_pauses: HostPauses; fetch.http: Attempts Credentials HttpClient HttpResponse TransientError
+_Answer; fetch.http_ranges: HttpTransport; fetch.hub: Hub; fetch.hub.cache: HashCache Notes; fetch.hub.transfer: RefusalJudge;
+fetch.hub_blobs: BlobDigest BlobPart WrongBytesError; fetch.hub_branch: HubBranch; fetch.hub_cache: HubCache;
+fetch.hub_change: Change NewFile; fetch.hub_downloads: HubDownloads; fetch.hub_files: HubFiles Reuse; fetch.hub_listing:
+HubCommit HubFile; fetch.hub_requests: HubAnswer HubRequests UnansweredError; fetch.hub_storage: StorageUrls;
+fetch.hub_transfer: BlobSource ExpiredError _Tries; fetch.hub_upload: HubWriter MissedCommitError; fetch.hub_url: HubPath
+hub_url parse_hub_url; fetch.hub_write_failures: GarbledAnswerError; fetch.listing: ArchiveIterable FilesIterable _Seen;
+fetch.members: Budget _Links; fetch.obstore_ranges: ObstoreTransport _failures; fetch.one_response: OneResponse;
 fetch.parallel: CalledOffError; fetch.range_cache: RangeCache; fetch.range_file: FileVersion LocalRanges OpenedRanges
 RangeFile; fetch.range_plan: Merged; fetch.range_reader: TransportRanges; fetch.ranges.file: _SoughtRanges;
 fetch.ranges.reader: Underway; fetch.ranges.sequential: ReadRequest; fetch.read_ahead: ReadAhead _Item; fetch.remote:
@@ -158,77 +157,78 @@ ScriptSource; results.cached: Result; results.widening: WideningWriter Written; 
 rows.file_names: FileNames; rows.formatted: CompletedRows CustomRows TableRows; rows.generator_rows: Recipe; rows.identified:
 Identified _Inverse; rows.lazy_values: LazyDict _Untouched; rows.lineage: Lineage; rows.origin: fetch; rows.row_block:
 RowBlock; rows.view: RowView; scripting.collected: Collected _OnDisk; scripting.compat.datasets: ScriptSequence
-_ScriptSequenceType; scripting.epath_standin: Path as_path; scripting.faces: Face; scripting.gfile: GFile _OpensFiles _Status
-_Text; scripting.lazy_packages: Absent LazyImports LazyModules; scripting.modules: Imports Module Relative Script;
-scripting.old_helpers: NestedDataStructure PostProcessedInfo; scripting.sandbox.answers: PrefetchedFiles;
-scripting.sandbox.batches: RemoteData RemoteIterator RemoteValue; scripting.sandbox.builder: SandboxedBuilder ScriptSandbox;
-scripting.sandbox.children: _IdleProcesses; scripting.sandbox.limits: Sandbox; scripting.sandbox.process: ProcessResources
-SandboxedProcess _EndedError _ReportedError; scripting.sandbox.protocol: RemoteText; scripting.sandbox.served: RemoteDownloads
-RemoteStreams; scripting.script: _Loader _Shipped; scripting.small_packages: AbslFlags AbslLogging; scripting.tasks:
-AudioClassification AutomaticSpeechRecognition ImageClassification LanguageModeling QuestionAnsweringExtractive Summarization
-TaskTemplate TextClassification _Labelled; scripting.tf_dtypes: DType; scripting.tf_standin: Missing OtherError _Parsed;
-search.documents: TextIndex; search.queries: Queries _TooLargeError; search.search: BatchedNearestExamplesResults
-BatchedSearchResults NearestExamplesResults Search SearchResults; search.vectors: VectorIndex; selection.selection: Selection;
-selection.sorting: SortKeys _Run; slim.box_handlers: BoundingBox BoundingBoxSequence KeypointsSequence NumBoxesSequence
-_CoordinatesSequence; slim.builder_reader: BuilderReader; slim.data_decoder: DataDecoder; slim.data_provider: DataProvider;
-slim.data_sources: get_data_files; slim.dataset_data_provider: DatasetDataProvider; slim.example_decoder: TFExampleDecoder;
-slim.item_handlers: BackupHandler ItemHandler ItemHandlerCallback LookupTensor; slim.lookup_tables: LookupTable;
-slim.merged_units: Entry MergeState MergedUnits _Lane; slim.message_decoder: MessageDecoder; slim.parallel_reader: FIFOQueue
-KeyedSamples ParallelReader RandomShuffleQueue parallel_read single_pass_read; slim.prefetching: PrefetchQueue _End
-prefetch_queue; slim.queues: QueueRunners Runner; slim.reader_choice: _Adapted; slim.row_decoder: RowDecoder;
-slim.sample_queue: FirstInFirstOut RandomQueue; slim.sample_reader: SampleBlock SampleReader; slim.sample_readers:
-FixedLengthRecordReader TextLineReader WholeFileReader _BlockReader; slim.sample_stream: SampleStream _Point;
-slim.sequence_decoder: TFSequenceExampleDecoder; slim.sparse_handler: SparseTensor; slim.threads: OwnThreads;
-slim.torch_samples: as_torch; slim.unit_threads: ThreadsClosedError UnitThreads _Buffer; slim.work_units: WorkUnits;
-store.beside: FieldsShard; store.chunks: ChangedRowsError Chunks; store.code_reach: Reach; store.commit: Staging;
-store.comparison: _Comparison _Side; store.content: RowDigest; store.derived_shard: DerivedShard; store.difference: Difference
-RowDifference; store.file_structure: FilePlaces FileStructure Span; store.filled: FilledShard; store.fingerprint: Hasher;
-store.garbage: Garbage; store.identity: ValueWriter _Missing; store.index_cache: IndexCache; store.layout: StagingName;
-store.lazy_shards: LazyShards; store.manifest: Manifest ShardRecord SourceRecord; store.module_state: ModuleStateError;
-store.one_type: IncomparableError; store.paired_columns: FeatureChange PairedColumn; store.pieces: BatchLocations BatchRows
-HasLocations; store.places: Places; store.readers: Reader _ArrowReader _ParquetReader _StreamReader; store.shard: ColumnsShard
-FileShard MemoryShard ShardCache; store.swap: StagedFolder; store.table: RowTable ZippedShard; store.verify: Problem;
-store.writer: ShardWriter _ArrowShard _OpenShard _ParquetShard; stream.aligning: Aligned; stream.audit: Audit LaneRows audit;
-stream.block: ArrowBlock DecodedBlock DictBlock Failures Kinds; stream.block_costs: BlockCosts; stream.block_fetches:
-BlockFetches _Group; stream.block_files: BlockFile FileIndex; stream.block_fit: BlockFit FileFit; stream.block_index:
-BlockIndex; stream.block_reader: BlockReader _Decoded; stream.changes: Added Cast Decoding Renamed Selected; stream.costs:
-RankCost ReadCost; stream.error_policy: ErrorPolicy Guard Ledger Tally; stream.expectations: Expectations; stream.explain:
-ExplainRequest; stream.explanation: Explanation LargeBlock; stream.file_order: FileRows; stream.file_turns: _Stretch;
-stream.functions: Function RowsMade; stream.interleave: Interleave _Rounds; stream.iterable: IterableDataset;
-stream.iterable_column: IterableColumn; stream.iterable_group: IterableDatasetDict; stream.iteration: Cursor Resumable
-RowIterator StreamFacts WorkerNumbers; stream.lane_places: _Spans; stream.lanes: _Clock; stream.made_rows: Marked RowJob;
-stream.media_decoding: DecodeMedia Decoded; stream.merged_states: merge_states; stream.mixed_nodes: Mixed; stream.mixture:
-InTurn Staged Weighted; stream.node: Delivery Ordered RowChange; stream.nodes: Batchwise Changed Counted Filtered
-FilteredByBatch Lists MappedByBatch Rounds Windows _RowByRow; stream.nodes.columns: ColumnChange _KeepsColumns;
-stream.nodes.jobs: GeneratedRows; stream.nodes.map_filter: Resumed SelectedRows _Filtering; stream.nodes.mix: Combination
-Concat Zip _BehindMix _BehindZip; stream.nodes.node: Locality Over Unmeasured _Waiting; stream.nodes.ordered: SharedCursor;
-stream.nodes.positions: NextPositions Positions WidePositions; stream.nodes.shard: EveryNth Lookahead PlacedShards
-ShardsInTurn; stream.null_rows: NullOfCast NullOfMap; stream.order: Count Layer Repeated Shuffled Slice _AsFarAsAsked;
-stream.order.files: EndlessFileTurns FileTurns; stream.order.mixture: Stopping; stream.order.shards: ShardPositions;
-stream.packing: Pack Packed _Pieces; stream.permutation: Permutation Permutations; stream.plan: Share; stream.quarantine:
-Quarantine; stream.rank_lanes: RankLanes; stream.read_config: ReadConfig _Default; stream.row_origins: FileTable OriginsAdded
-RowIds WithOrigins; stream.rows_by_id: RowsById; stream.rows_by_place: Origins RowsByPlace; stream.rows_of_blocks: BlockPart
-RowsOfBlocks _Own; stream.rows_of_built: RowsOfBuilt TableJob; stream.rows_of_files: Order RowsOfFiles;
-stream.rows_of_generator: GeneratorJob; stream.rows_of_jobs: RowsOfJobs; stream.rows_of_streams: Joining Mixture
-RowsOfStreams; stream.rows_of_table: RowsOfTable; stream.shared_reading: Piece; stream.shown: _TensorColumn;
-stream.shuffled_blocks: BlocksInTurn ShuffledBlocks _Turns _Windows; stream.sources.block_index: BlockPositions;
-stream.sources.block_reader: BlockRequest; stream.steps: Batch ChangeColumns Filter Limit Map PlainStep Repeat Shuffle Step
-_Whole; stream.stream_exports: StreamExports; stream.stream_making: StreamMaking; stream.stream_pushing: StreamPushing;
-stream.stream_shards: StreamRows; stream.streamed: Streamed at_least_one; stream.transforming: Transforming; tfds.beam_splits:
-BeamSplits; tfds.conll: ConllBuilderConfig ConllDatasetBuilder ConllUBuilderConfig ConllUDatasetBuilder _Conll;
-tfds.connectors: Connector FeaturesDict ListColumns ListFeature ScalarFeature TensorInfo TensorList connector_of list_of;
-tfds.dataframe: as_dataframe; tfds.decoding: PartialDecoding SkipDecoding changed make_decoder; tfds.downloads: ExtractMethod
-Members Resource SeekableMember; tfds.element_steps: ElementFunction FilterElements MapElements NumberElements; tfds.elements:
-Batched Form Supervised Whole; tfds.features: BBox BBoxFeature BBoxFormat Documentation Encoding FeatureConnector LabeledImage
-Optional Scalar _Made as_tfds; tfds.image_arrays: ImageArray; tfds.instruction: _IsAnyInstruction; tfds.kinds: tensor_of;
-tfds.loading: PreparedBuilder builder builder_cls data_source list_builders; tfds.measuring: BenchmarkResult benchmark;
-tfds.script_paths: gcs_path tfds_path; tfds.split_reading: SplitReading; tfds.split_stream: SplitStream _OnRows;
-tfds.testing_names: GraphVisualizerMetadataDict NotHere; tfds.tfds_builder: ShardBasedBuilder _Taken _Taker; tfds.tfds_info:
-DatasetIdentity Keys MetadataDict; tfds.type_names: ListOrElem ListOrTreeOrElem Tree TreeDict TupleOrList _Generic;
-tfds.utilities: FileFormat Size TextEncoderConfig classproperty; transforms.assembling: Assembler Draft; transforms.calling:
-Caller Calls _RowFailure; transforms.filtering: FilterPlan; transforms.inputs: Inputs _ColumnSource _FormattedColumns
-_FormattedRows _RowSource; transforms.map_jobs: _Work; transforms.mapping: Mapper _Stored; transforms.returned: ColumnEncoder;
-transforms.transforms: Transforms
+_ScriptSequenceType; scripting.compat.eager: EagerDataset EagerGraph EagerTensor RecordDataset TensorShape TrainExample
+TrainFeature TrainFeatures TrainSequenceExample _FeatureLists _FeatureMap _FeatureSteps _ValueList; scripting.epath_standin:
+Path as_path; scripting.faces: Face; scripting.gfile: GFile _OpensFiles _ReopenedFile _Status _Text; scripting.lazy_packages:
+Absent LazyImports LazyModules; scripting.modules: Imports Module Relative Script; scripting.old_helpers: NestedDataStructure
+PostProcessedInfo; scripting.sandbox.answers: PrefetchedFiles; scripting.sandbox.batches: RemoteData RemoteIterator
+RemoteValue; scripting.sandbox.builder: SandboxedBuilder ScriptSandbox; scripting.sandbox.children: _IdleProcesses;
+scripting.sandbox.limits: Sandbox; scripting.sandbox.process: ProcessResources SandboxedProcess _EndedError _ReportedError;
+scripting.sandbox.protocol: RemoteText; scripting.sandbox.served: RemoteDownloads RemoteStreams; scripting.script: _Loader
+_Shipped; scripting.small_packages: AbslFlags AbslLogging; scripting.tasks: AudioClassification AutomaticSpeechRecognition
+ImageClassification LanguageModeling QuestionAnsweringExtractive Summarization TaskTemplate TextClassification _Labelled;
+scripting.tf_dtypes: DType; scripting.tf_standin: Missing OtherError _Parsed; search.documents: TextIndex; search.queries:
+Queries _TooLargeError; search.search: BatchedNearestExamplesResults BatchedSearchResults NearestExamplesResults Search
+SearchResults; search.vectors: VectorIndex; selection.selection: Selection; selection.sorting: SortKeys _Run;
+slim.box_handlers: BoundingBox BoundingBoxSequence KeypointsSequence NumBoxesSequence _CoordinatesSequence;
+slim.builder_reader: BuilderReader; slim.data_decoder: DataDecoder; slim.data_provider: DataProvider; slim.data_sources:
+get_data_files; slim.dataset_data_provider: DatasetDataProvider; slim.example_decoder: TFExampleDecoder; slim.item_handlers:
+BackupHandler ItemHandler ItemHandlerCallback LookupTensor; slim.lookup_tables: LookupTable; slim.merged_units: Entry
+MergeState MergedUnits _Lane; slim.message_decoder: MessageDecoder; slim.parallel_reader: FIFOQueue KeyedSamples
+ParallelReader RandomShuffleQueue parallel_read single_pass_read; slim.prefetching: PrefetchQueue _End prefetch_queue;
+slim.queues: QueueRunners Runner; slim.reader_choice: _Adapted; slim.row_decoder: RowDecoder; slim.sample_queue:
+FirstInFirstOut RandomQueue; slim.sample_reader: SampleBlock SampleReader; slim.sample_readers: FixedLengthRecordReader
+TextLineReader WholeFileReader _BlockReader; slim.sample_stream: SampleStream _Point; slim.sequence_decoder:
+TFSequenceExampleDecoder; slim.sparse_handler: SparseTensor; slim.threads: OwnThreads; slim.torch_samples: as_torch;
+slim.unit_threads: ThreadsClosedError UnitThreads _Buffer; slim.work_units: WorkUnits; store.beside: FieldsShard;
+store.chunks: ChangedRowsError Chunks; store.code_reach: Reach; store.commit: Staging; store.comparison: _Comparison _Side;
+store.content: RowDigest; store.derived_shard: DerivedShard; store.difference: Difference RowDifference; store.file_structure:
+FilePlaces FileStructure Span; store.filled: FilledShard; store.fingerprint: Hasher; store.garbage: Garbage; store.identity:
+ValueWriter _Missing; store.index_cache: IndexCache; store.layout: StagingName; store.lazy_shards: LazyShards; store.manifest:
+Manifest ShardRecord SourceRecord; store.module_state: ModuleStateError; store.one_type: IncomparableError;
+store.paired_columns: FeatureChange PairedColumn; store.pieces: BatchLocations BatchRows HasLocations; store.places: Places;
+store.readers: Reader _ArrowReader _ParquetReader _StreamReader; store.shard: ColumnsShard FileShard MemoryShard ShardCache;
+store.swap: StagedFolder; store.table: RowTable ZippedShard; store.verify: Problem; store.writer: ShardWriter _ArrowShard
+_OpenShard _ParquetShard; stream.aligning: Aligned; stream.audit: Audit LaneRows audit; stream.block: ArrowBlock DecodedBlock
+DictBlock Failures Kinds; stream.block_costs: BlockCosts; stream.block_fetches: BlockFetches _Group; stream.block_files:
+BlockFile FileIndex; stream.block_fit: BlockFit FileFit; stream.block_index: BlockIndex; stream.block_reader: BlockReader
+_Decoded; stream.changes: Added Cast Decoding Renamed Selected; stream.costs: RankCost ReadCost; stream.error_policy:
+ErrorPolicy Guard Ledger Tally; stream.expectations: Expectations; stream.explain: ExplainRequest; stream.explanation:
+Explanation LargeBlock; stream.file_order: FileRows; stream.file_turns: _Stretch; stream.functions: Function RowsMade;
+stream.interleave: Interleave _Rounds; stream.iterable: IterableDataset; stream.iterable_column: IterableColumn;
+stream.iterable_group: IterableDatasetDict; stream.iteration: Cursor Resumable RowIterator StreamFacts WorkerNumbers;
+stream.lane_places: _Spans; stream.lanes: _Clock; stream.made_rows: Marked RowJob; stream.media_decoding: DecodeMedia Decoded;
+stream.merged_states: merge_states; stream.mixed_nodes: Mixed; stream.mixture: InTurn Staged Weighted; stream.node: Delivery
+Ordered RowChange; stream.nodes: Batchwise Changed Counted Filtered FilteredByBatch Lists MappedByBatch Rounds Windows
+_RowByRow; stream.nodes.columns: ColumnChange _KeepsColumns; stream.nodes.jobs: GeneratedRows; stream.nodes.map_filter:
+Resumed SelectedRows _Filtering; stream.nodes.mix: Combination Concat Zip _BehindMix _BehindZip; stream.nodes.node: Locality
+Over Unmeasured _Waiting; stream.nodes.ordered: SharedCursor; stream.nodes.positions: NextPositions Positions WidePositions;
+stream.nodes.shard: EveryNth Lookahead PlacedShards ShardsInTurn; stream.null_rows: NullOfCast NullOfMap; stream.order: Count
+Layer Repeated Shuffled Slice _AsFarAsAsked; stream.order.files: EndlessFileTurns FileTurns; stream.order.mixture: Stopping;
+stream.order.shards: ShardPositions; stream.packing: Pack Packed _Pieces; stream.permutation: Permutation Permutations;
+stream.plan: Share; stream.quarantine: Quarantine; stream.rank_lanes: RankLanes; stream.read_config: ReadConfig _Default;
+stream.row_origins: FileTable OriginsAdded RowIds WithOrigins; stream.rows_by_id: RowsById; stream.rows_by_place: Origins
+RowsByPlace; stream.rows_of_blocks: BlockPart RowsOfBlocks _Own; stream.rows_of_built: RowsOfBuilt TableJob;
+stream.rows_of_files: Order RowsOfFiles; stream.rows_of_generator: GeneratorJob; stream.rows_of_jobs: RowsOfJobs;
+stream.rows_of_streams: Joining Mixture RowsOfStreams; stream.rows_of_table: RowsOfTable; stream.shared_reading: Piece;
+stream.shown: _TensorColumn; stream.shuffled_blocks: BlocksInTurn ShuffledBlocks _Turns _Windows; stream.sources.block_index:
+BlockPositions; stream.sources.block_reader: BlockRequest; stream.steps: Batch ChangeColumns Filter Limit Map PlainStep Repeat
+Shuffle Step _Whole; stream.stream_exports: StreamExports; stream.stream_making: StreamMaking; stream.stream_pushing:
+StreamPushing; stream.stream_shards: StreamRows; stream.streamed: Streamed at_least_one; stream.transforming: Transforming;
+tfds.beam_splits: BeamSplits; tfds.conll: ConllBuilderConfig ConllDatasetBuilder ConllUBuilderConfig ConllUDatasetBuilder
+_Conll; tfds.connectors: Connector DatasetColumns FeaturesDict ListColumns ListFeature ScalarFeature TensorInfo TensorList
+connector_of list_of; tfds.dataframe: as_dataframe; tfds.decoding: PartialDecoding SkipDecoding changed make_decoder;
+tfds.downloads: ExtractMethod Members Resource SeekableMember; tfds.element_steps: ElementFunction FilterElements MapElements
+NumberElements; tfds.elements: Batched Form Supervised Whole; tfds.features: BBox BBoxFeature BBoxFormat Documentation
+Encoding FeatureConnector LabeledImage Optional Scalar _Made as_tfds; tfds.image_arrays: ImageArray; tfds.instruction:
+_IsAnyInstruction; tfds.kinds: tensor_of; tfds.loading: PreparedBuilder builder builder_cls data_source list_builders;
+tfds.measuring: BenchmarkResult benchmark; tfds.script_paths: gcs_path tfds_path; tfds.split_reading: SplitReading;
+tfds.split_stream: SplitStream _OnRows; tfds.testing_names: GraphVisualizerMetadataDict NotHere; tfds.tfds_builder:
+ShardBasedBuilder _Taken _Taker; tfds.tfds_info: DatasetIdentity Keys MetadataDict; tfds.type_names: ListOrElem
+ListOrTreeOrElem Tree TreeDict TupleOrList _Generic; tfds.utilities: FileFormat Size TextEncoderConfig classproperty;
+transforms.assembling: Assembler Draft; transforms.calling: Caller Calls _RowFailure; transforms.filtering: FilterPlan;
+transforms.inputs: Inputs _ColumnSource _FormattedColumns _FormattedRows _RowSource; transforms.map_jobs: _Work;
+transforms.mapping: Mapper _Stored; transforms.returned: ColumnEncoder; transforms.transforms: Transforms
 """
 
 # Names with several definitions in the library: the package or module in which each is defined now, and its recorded module.

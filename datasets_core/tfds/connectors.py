@@ -16,7 +16,7 @@ from datasets_core.errors import ArgumentTypeError, ConfigurationError
 from datasets_core.features import types as library_arrays
 from datasets_core.features.base import Feature, FeatureType, LargeList, List, Value, feature_to_arrow
 from datasets_core.features.schema import Features
-from datasets_core.features.serialization import array_feature, is_optional
+from datasets_core.features.serialization import DATASET, array_feature, is_optional, kind_of
 from datasets_core.features.types import ClassLabel as LibraryClassLabel
 from datasets_core.features.types import FixedShape
 from datasets_core.features.types import Translation as LibraryTranslation
@@ -263,8 +263,8 @@ class ListFeature(Connector, List):
 
     @property
     def shape(self) -> Any:
-        """The shape of the arrays; None for variable sizes."""
-        return shape_of(self)
+        """The shape of the arrays, None for variable sizes; for a nested dataset the shape of its elements."""
+        return shape_of(self.feature if kind_of(self) == DATASET else self)
 
     @property
     def dtype(self) -> Any:
@@ -439,8 +439,8 @@ class _Columns(Features):
 
     @property
     def shape(self) -> dict[str, Any]:
-        """The shape of each column; None for variable sizes."""
-        return {name: shape_of(feature) for name, feature in self.items()}
+        """The shape of each column; None for variable sizes, and for a nested dataset the shape of its elements."""
+        return {name: feature.shape if hasattr(feature, "shape") else shape_of(feature) for name, feature in self.items()}
 
     @property
     def dtype(self) -> dict[str, Any]:
@@ -497,6 +497,19 @@ class ListColumns(_Columns):
         """Number of dicts; None if variable."""
         lengths = {cast(List, each).length for each in self.values()}
         return lengths.pop() if len(lengths) == 1 and lengths != {-1} else None
+
+
+class DatasetColumns(ListColumns):
+    """The features of a nested dataset of dicts, which is stored as a dict of lists; its shape is that of an element.
+
+    >>> DatasetColumns.of({"word": Value("string")}).shape
+    {'word': ()}
+    """
+
+    @property
+    def shape(self) -> dict[str, Any]:
+        """The shape of each column of an element."""
+        return self.feature.shape
 
 
 def list_of(inner: Any, length: int = -1, id: str | None = None, kind: type[ListFeature] = ListFeature) -> ListFeature:

@@ -11,6 +11,7 @@ import os
 import posixpath
 import shutil
 import tempfile
+import weakref
 from collections.abc import Iterator, Mapping
 from typing import Any
 
@@ -135,25 +136,61 @@ def iter_archive(path: Any, method: ExtractMethod | None = None) -> Any:
         path: path or open file of the archive.
         method: has no effect: the archive format is detected.
     """
-    if method in (ExtractMethod.GZIP, ExtractMethod.BZIP2):
-        opener: Any = gzip.open if method is ExtractMethod.GZIP else bz2.open
-        return iter([("", opener(path))])
+    if method is ExtractMethod.GZIP:
+        return iter_gzip(path)
+    if method is ExtractMethod.BZIP2:
+        return iter_bzip2(path)
     return Members(path if hasattr(path, "read") else os.fspath(path))
 
 
-@dataclasses.dataclass(frozen=True)
+def iter_gzip(path: Any) -> Iterator[tuple[str, Any]]:
+    """Yield the decompressed content of a gzip file as its only member."""
+    return iter([("", gzip.open(path))])
+
+
+def iter_bzip2(path: Any) -> Iterator[tuple[str, Any]]:
+    """Yield the decompressed content of a bzip2 file as its only member."""
+    return iter([("", bz2.open(path))])
+
+
 class Members:
-    """Iterable of pairs of name and open file of the members of an archive; each iteration starts at the beginning.
+    """Pairs of name and open file of the members of an archive; a member can be read as long as it is referenced.
+
+    Each `for` loop starts at the beginning, unless members were taken by `next`; it then continues after those.
 
     Args:
         source: path or open file of the archive.
     """
 
-    source: Any
+    def __init__(self, source: Any) -> None:
+        self.source = source
+        self._begun: Iterator[tuple[str, Any]] | None = None
 
     def __iter__(self) -> Iterator[tuple[str, Any]]:
+        return self._members() if self._begun is None else self._begun
+
+    def __next__(self) -> tuple[str, Any]:
+        if self._begun is None:
+            self._begun = self._members()
+        return next(self._begun)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        if self._begun is not None:
+            raise TypeError("An archive whose members were taken by next() has a position, which cannot be pickled")
+        return type(self), (self.source,)
+
+    def _members(self) -> Iterator[tuple[str, Any]]:
         for name, file in ArchiveIterable(self.source, None, is_junk):
-            yield posixpath.normpath(name), file if file.seekable() else SeekableMember(file)
+            if file.seekable():
+                yield posixpath.normpath(name), file
+                continue
+            member: SeekableMember | None = SeekableMember(file)
+            held = weakref.ref(member)
+            yield posixpath.normpath(name), member
+            member = None
+            if (still := held()) is not None:
+                still.keep()
+                del still
 
 
 class SeekableMember(io.BufferedIOBase):
@@ -167,6 +204,11 @@ class SeekableMember(io.BufferedIOBase):
     def __init__(self, inner: Any) -> None:
         self._inner: Any = inner
         self._whole: Any = None
+
+    def keep(self) -> None:
+        """Read the rest of the member, which the archive moves past."""
+        if not self.closed:
+            self._file()
 
     def _file(self) -> Any:
         if self._whole is None:

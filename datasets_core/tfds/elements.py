@@ -18,7 +18,7 @@ from datasets_core.features.serialization import AUDIO, BOX, DATASET, VIDEO, is_
 from datasets_core.features.types import ClassLabel, FixedShape
 from datasets_core.files import is_url
 from datasets_core.optional import needed
-from datasets_core.tfds.connectors import TensorList, np_dtype_of, shape_of
+from datasets_core.tfds.connectors import ListColumns, TensorList, np_dtype_of, shape_of
 
 # Values of rows as returned by `tfds.as_numpy`, made from the Python values that the library reads.
 
@@ -489,18 +489,44 @@ def _change(feature: FeatureType) -> Change | None:
         return _box(kind)
     if isinstance(inner, Value):
         return _plain(inner, of, may_lack=may_lack, is_dataset=kind == DATASET, is_tensor=isinstance(feature, TensorList))
+    if isinstance(inner, dict):
+        return lambda value: _listed(_unstacked(value) if isinstance(value, Mapping) else value, of, may_lack=may_lack)
     return lambda value: _listed(value, of, may_lack=may_lack)
+
+
+def _unstacked(columns: Mapping[str, Any]) -> list[dict[str, Any]]:
+    """Return the rows of a sequence of dicts that is given by columns: equally long arrays or lists, or dicts of these.
+
+    >>> _unstacked({"a": [1, 2], "b": {"c": ["x", "y"]}})
+    [{'a': 1, 'b': {'c': 'x'}}, {'a': 2, 'b': {'c': 'y'}}]
+    """
+    parts = {
+        name: _unstacked(value) if isinstance(value, Mapping) else value if hasattr(value, "__len__") else list(value)
+        for name, value in columns.items()
+    }
+    _check_equally_long(parts)
+    return [dict(zip(parts, row, strict=True)) for row in zip(*parts.values(), strict=True)]
+
+
+def _check_equally_long(columns: Mapping[str, Any]) -> None:
+    sizes = {name: len(part) for name, part in columns.items() if isinstance(part, (list, tuple, np.ndarray))}
+    if len(set(sizes.values())) > 1:
+        found = ", ".join(f"{name!r}: {size}" for name, size in sizes.items())
+        _refuse(f"its columns have different lengths ({found})", "Give one value for each element to every column")
 
 
 def _dicts(features: dict[str, FeatureType], *, is_listed: bool = False) -> Change:
     """Return the conversion of a dict; if all its columns are lists, a list of dicts is also accepted and converted."""
-    whole = row_change(features)
+    whole, is_sequence = row_change(features), isinstance(features, ListColumns)
     lists = {name: each.feature for name, each in features.items() if isinstance(each, (List, LargeList))}
     of_each = _dicts(lists, is_listed=True) if len(lists) == len(features) else None
 
     def changed(value: Any) -> Any:
         if isinstance(value, Mapping) or of_each is None:
-            return whole(value)
+            made = whole(value)
+            if is_sequence and isinstance(made, Mapping):
+                _check_equally_long({name: made.get(name) for name in features})
+            return made
         made = _listed(value, of_each, may_lack=False)
         if is_listed and isinstance(made, (list, tuple)) and all(isinstance(each, Mapping) for each in made):
             return {name: [each.get(name) for each in made] for name in features}

@@ -24,6 +24,7 @@ from datasets_core.features.types import Translation as LibraryTranslation
 from datasets_core.features.types import TranslationVariableLanguages as LibraryTranslationVariableLanguages
 from datasets_core.tfds.connectors import ClassLabel as Labels
 from datasets_core.tfds.connectors import (
+    DatasetColumns,
     FeaturesDict,
     ListColumns,
     ListFeature,
@@ -245,8 +246,9 @@ class Audio(metaclass=_Made):
         lazy_decode: bool = False,
     ) -> Any:
         """Create the feature."""
-        inner = tensor_of(tuple(shape)[1:], dtype)
-        return list_of(inner, id=audio_id(sample_rate), kind=TensorList)
+        length, *channels = shape
+        inner = tensor_of(channels, dtype)
+        return list_of(inner, -1 if length is None else length, id=audio_id(sample_rate), kind=TensorList)
 
     @staticmethod
     def is_one(feature: Any) -> bool:
@@ -331,7 +333,7 @@ class Dataset(metaclass=_Made):
     @staticmethod
     def is_one(feature: Any) -> bool:
         """Return True for features of nested datasets."""
-        return isinstance(feature, List) and kind_of(feature) == DATASET
+        return isinstance(feature, DatasetColumns) or (isinstance(feature, List) and kind_of(feature) == DATASET)
 
 
 class Translation(metaclass=_Made):
@@ -389,7 +391,7 @@ def _tensor(shape: Any, dtype: Any, *, optional: bool) -> Any:
 def _sequence(feature: Any, length: int | None, id: str | None = None) -> Any:
     inner = connector_of(feature)
     if isinstance(inner, dict):
-        return ListColumns.of(inner, -1 if length is None else length)
+        return (DatasetColumns if id == DATASET else ListColumns).of(inner, -1 if length is None else length)
     return list_of(inner, -1 if length is None else length, id)
 
 

@@ -334,6 +334,14 @@ class DatasetInfo(LibraryInfo):
         return str(self.dataset_name or self.builder_name or "")
 
     @property
+    def full_name(self) -> str:
+        """See `DatasetInfo.full_name`; a config named `default` is part of it if the builder lists it, as its folder shows."""
+        levels = [] if self.data_dir is None else os.path.normpath(self.data_dir).split(os.sep)
+        if self.config_name == "default" and levels[-2:-1] == ["default"]:
+            return "/".join((self.name, "default", str(self.version)))
+        return super().full_name
+
+    @property
     def config_description(self) -> str | None:
         """Description of the config recorded by TensorFlow Datasets."""
         told = self.further.get("config_description") if isinstance(self.further, dict) else None
@@ -390,7 +398,14 @@ def _keys(given: Any) -> Any:
         return Keys(given.input, given.output) if given.input or given.output else None
     if isinstance(given, (tuple, list)) and len(given) == 2 and all(isinstance(name, str) for name in given):
         return Keys(*given)
-    return tuple(given) if isinstance(given, list) else given
+    return _sorted(tuple(given) if isinstance(given, list) else given)
+
+
+def _sorted(keys: Any) -> Any:
+    """Return supervised keys with the names of each dict in order, as TFDS stores them."""
+    if isinstance(keys, dict):
+        return {name: _sorted(keys[name]) for name in sorted(keys)}
+    return tuple(map(_sorted, keys)) if isinstance(keys, tuple) else keys
 
 
 def _plain(text: str | None) -> str:

@@ -215,6 +215,8 @@ def _one(value: Any) -> Any:
         return SplitStream.of(value.to_iterable_dataset()).as_numpy()  # type: ignore[attr-defined]
     if isinstance(value, IterableDataset):
         return SplitStream.of(value).as_numpy()
+    if hasattr(value, "as_numpy_iterator"):
+        return value.as_numpy_iterator()
     if callable(value):
         raise ArgumentTypeError(f"{value!r} has no values. Pass a dataset, or values of one.")
     return as_bytes(value)

@@ -252,14 +252,16 @@ class DatasetBuilder(SplitReading, LibraryBuilder):
     # -- hooks of the author -------------------------------------------------------------------------------------------
 
     def dataset_info_from_configs(self, **kwargs: Any) -> DatasetInfo:
-        """Return the info of the dataset; description and citation are in files next to the script.
+        """Return the info of the dataset.
+
+        Files next to the script override the description (`README.md`) and the citation (`CITATIONS.bib`), as in TFDS.
 
         Args:
             kwargs: arguments of `tfds.core.DatasetInfo`.
         """
         path = source_file(type(self))
-        kwargs.setdefault("description", text_beside(path, "README.md"))
-        kwargs.setdefault("citation", text_beside(path, "CITATIONS.bib"))
+        for name, file in (("description", "README.md"), ("citation", "CITATIONS.bib")):
+            kwargs[name] = text_beside(path, file) or kwargs.get(name)
         return DatasetInfo(builder=self, **kwargs)
 
     dataset_info = create_dataset_info = dataset_info_from_configs
@@ -412,7 +414,7 @@ class DatasetBuilder(SplitReading, LibraryBuilder):
             self.config.data_dir = self.config.data_dir or place
 
     def _found(self) -> Manifest | None:
-        """Return the manifest of an audio clip build of this version."""
+        """Return the manifest of a complete build of this version."""
         if not os.path.isfile(os.path.join(self._cache_dir, MANIFEST_NAME)):
             return None
         builds = whole_builds(self._cache_dir, self.version)

@@ -475,6 +475,42 @@ UNSAFE = {
 }
 
 
+@pytest.mark.parametrize("name", ["", "/", "//", ".", "./"])
+@pytest.mark.parametrize("suffix", ["tar", "tar.gz", "zip"])
+def test_an_entry_of_the_folder_itself_is_skipped(tmp_path, name, suffix):
+    path = tmp_path / f"a.{suffix}"
+    if suffix == "zip":
+        with zipfile.ZipFile(path, "w") as archive:
+            archive.writestr(f"{name.rstrip('/')}/", "")
+            archive.writestr("x", "1")
+    else:
+        with tarfile.open(path, "w:gz" if suffix == "tar.gz" else "w") as archive:
+            root, member = tarfile.TarInfo(name), tarfile.TarInfo("x")
+            root.type, member.size = tarfile.DIRTYPE, 1
+            archive.addfile(root)
+            archive.addfile(member, io.BytesIO(b"1"))
+
+    assert [(found, file.read()) for found, file in iter_archive(path)] == [("x", b"1")]
+    extract(path, str(tmp_path / "out"))
+    assert os.listdir(tmp_path / "out") == ["x"]
+
+
+@pytest.mark.parametrize("suffix", ["tar", "zip"])
+def test_members_can_be_read_after_the_archive_was_walked(tmp_path, suffix):
+    path = tmp_path / f"a.{suffix}"
+    if suffix == "zip":
+        with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:
+            for name in "xyz":
+                archive.writestr(name, name * 100_000)
+    else:
+        packed(path, [(name, name.encode() * 100_000) for name in "xyz"])
+
+    held = dict(iter_archive(path))
+    assert [held[name].read() for name in "zxy"] == [name.encode() * 100_000 for name in "zxy"]
+    held["x"].seek(99_999)
+    assert held["x"].read() == b"x"
+
+
 @pytest.mark.parametrize("case", UNSAFE)
 def test_an_unsafe_archive_is_refused_before_its_first_file(tmp_path, case):
     members, reason = UNSAFE[case]

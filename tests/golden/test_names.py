@@ -44,6 +44,8 @@ OPTIONAL = {
         ", keyword extra_columns: Literal['raise', 'ignore']='raise'",
         ", keyword missing_columns: Literal['raise', 'insert']='raise'",
         ", on_short_lines: Literal['error', 'fill']='error'",
+        ", jpeg_dct: str='accurate'",
+        ", start_method: str='auto'",
     ),
     "",
 )

@@ -1,7 +1,10 @@
 """Tests of datasets_core/tfds/images.py."""
 
+import importlib.util
+import io
 import struct
 import zlib
+from typing import Any
 
 import numpy as np
 import pytest
@@ -9,7 +12,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as arrays
 
-from datasets_core.tfds.images import decoded, is_deep
+from datasets_core.config import using
+from datasets_core.errors import ConfigurationError, MissingDependencyError
+from datasets_core.tfds.images import ImageArray, decoded, is_deep
 
 COLOURS = {2: 4, 3: 2, 4: 6}
 
@@ -75,3 +80,46 @@ def _with_filter(kind: int) -> bytes:
     head = struct.pack(">IIBBBBB", 1, 1, 16, 2, 0, 0, 0)
     pixels = zlib.compress(bytes([kind]) + bytes(6))
     return b"\x89PNG\r\n\x1a\n" + _chunk(b"IHDR", head) + _chunk(b"IDAT", pixels) + _chunk(b"IEND", b"")
+
+
+def _file(pixels: np.ndarray, format: str, **options: Any) -> dict[str, Any]:
+    image = pytest.importorskip("PIL.Image")
+    written = io.BytesIO()
+    image.fromarray(pixels).save(written, format, **options)
+    return {"bytes": written.getvalue(), "path": None}
+
+
+PIXELS = np.random.default_rng(0).integers(0, 256, (13, 17, 3), dtype=np.uint8)
+
+
+def test_images_are_not_rotated_by_their_metadata() -> None:
+    exif = pytest.importorskip("PIL.Image").Exif()
+    exif[0x112] = 6
+    assert ImageArray().decode_example(_file(PIXELS, "JPEG", exif=exif)).shape == (13, 17, 3)
+
+
+def test_of_16_bits_the_high_ones_are_taken() -> None:
+    deep = PIXELS[..., 0].astype(np.uint16) * 256 + 7
+    found = ImageArray(shape=(None, None, 1)).decode_example(_file(deep, "PNG"))
+    assert (found[..., 0] == PIXELS[..., 0]).all()
+
+
+def test_a_wrong_method_for_jpeg_is_refused() -> None:
+    with pytest.raises(ConfigurationError, match=r"jpeg_dct is 'quick'\. Give 'accurate' or 'fast'"), using(jpeg_dct="quick"):
+        pass
+
+
+def test_jpeg_files_are_decoded_as_by_tensorflow_on_request() -> None:
+    stored = _file(PIXELS, "JPEG", quality=90)
+    if importlib.util.find_spec("simplejpeg") is None:
+        with pytest.raises(MissingDependencyError, match=r"datasets_core\[jpeg\]"), using(jpeg_dct="fast"):
+            ImageArray().decode_example(stored)
+        return
+    accurate = ImageArray().decode_example(stored)
+    with using(jpeg_dct="fast"):
+        fast = ImageArray().decode_example(stored)
+        gray = ImageArray(shape=(None, None, 1)).decode_example(stored)
+        assert (ImageArray().decode_example(_file(PIXELS, "PNG")) == PIXELS).all()
+    assert fast.shape == accurate.shape
+    assert gray.shape == (13, 17, 1)
+    assert 0 < abs(fast.astype(int) - accurate).max() < 20

@@ -5,8 +5,9 @@ import json
 import os
 import pickle
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
+import numpy as np
 import pytest
 
 import datasets_core
@@ -127,3 +128,60 @@ def test_what_tensorflow_datasets_recorded_of_a_folder_is_shown() -> None:
     info = tfds.builder_from_directory(GOLDEN / "parts" / "en" / "1.2.0").info
     assert (info.file_format, info.config_description, info.copy().file_format) == ("tfrecord", "the en one", "tfrecord")
     assert (DatasetInfo(features={"x": "int64"}).file_format, DatasetInfo().config_description) == (None, None)
+
+
+def test_a_config_named_default_is_part_of_the_name_if_it_is_listed(data_dir: str) -> None:
+    class Heard(tfds.core.GeneratorBasedBuilder, skip_registration=True):
+        VERSION = tfds.core.Version("1.0.0")
+        BUILDER_CONFIGS: ClassVar[Any] = [tfds.core.BuilderConfig(name="default"), tfds.core.BuilderConfig(name="other")]
+
+        def _info(self) -> Any:
+            keys = ({"b": "b", "a": "a"}, "c")
+            return self.dataset_info_from_configs(features={"a": np.int64, "b": np.int64, "c": np.int64}, supervised_keys=keys)
+
+        def _split_generators(self, dl_manager: Any) -> Any:
+            return {"train": self._generate_examples()}
+
+        def _generate_examples(self) -> Any:
+            yield 0, {"a": 1, "b": 2, "c": 3}
+
+    builder = Heard(data_dir=data_dir)
+    assert builder.info.full_name == "heard/default/1.0.0"
+    assert str(builder.info.supervised_keys) == "({'a': 'a', 'b': 'b'}, 'c')"
+    builder.download_and_prepare()
+    assert builder.info.full_name == "heard/default/1.0.0"
+    assert tfds.builder_from_directory(builder.data_dir).info.full_name == "heard/default/1.0.0"
+    assert Heard(data_dir=data_dir, config="other").info.full_name == "heard/other/1.0.0"
+
+
+def test_files_beside_the_script_prevail(tmp_path: Any) -> None:
+    script = tmp_path / "told" / "told_dataset_builder.py"
+    script.parent.mkdir()
+    (script.parent / "README.md").write_text("From the file.\n")
+    script.write_text(
+        "import numpy as np\nimport tensorflow_datasets.public_api as tfds\n"
+        "class Builder(tfds.core.GeneratorBasedBuilder):\n"
+        "    VERSION = tfds.core.Version('1.0.0')\n"
+        "    def _info(self):\n"
+        "        return self.dataset_info_from_configs(\n"
+        "            features=tfds.features.FeaturesDict({'a': np.int64}), description='argument', citation='@argument')\n"
+        "    def _split_generators(self, dl_manager):\n        return {'train': self._generate_examples()}\n"
+        "    def _generate_examples(self):\n        yield 0, {'a': 1}\n"
+    )
+    info = tfds.builder(str(script), data_dir=tmp_path).info
+    assert (info.description, info.citation) == ("From the file.", "@argument")
+
+
+def test_shapes_of_nested_datasets_are_those_of_their_elements() -> None:
+    features = tfds.features.FeaturesDict(
+        {
+            "steps": tfds.features.Dataset({"a": np.float32, "o": {"x": tfds.features.Tensor(shape=(3,), dtype=np.int64)}}),
+            "rewards": tfds.features.Dataset(np.float32),
+            "words": tfds.features.Sequence({"a": np.int64}),
+            "sound": tfds.features.Audio(shape=(1000,)),
+        }
+    )
+    shapes = {"steps": {"a": (), "o": {"x": (3,)}}, "rewards": (), "words": {"a": (None,)}, "sound": (1000,)}
+    assert features.shape == shapes
+    assert isinstance(features["steps"], tfds.features.Dataset)
+    assert isinstance(features["steps"], tfds.features.Sequence)

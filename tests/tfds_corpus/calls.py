@@ -11,9 +11,11 @@ import numpy as np
 HERE = Path(__file__).parent
 LOADS: dict[str, list[dict[str, Any]]] = {
     "boxed_objects": [{}],
+    "column_steps": [{}],
     "csv_reviews": [{}],
     "dtype_names": [{}],
     "episodes": [{}],
+    "held_members": [{}],
     "glued_tasks": [{}, {"config": "mood"}],
     "idx_digits": [{}],
     "inner_modules": [{}],
@@ -24,6 +26,7 @@ LOADS: dict[str, list[dict[str, Any]]] = {
     "optional_parts": [{}],
     "ordered_steps": [{}],
     "parallel_lines": [{}, {"config": "en_to_de"}],
+    "record_files": [{}],
     "short_films": [{}],
     "spoken_words": [{}],
     "tagged_words": [{"config": "ner"}, {"config": "conll2003"}],

@@ -76,6 +76,12 @@ class Path(_Kind):  # type: ignore[misc]  # that of this system
         if not missing_ok or self.exists():
             shutil.rmtree(self)
 
+    def glob(self, pattern: str, **_: Any) -> Iterator[Path]:
+        """Yield the paths below that match a pattern, in their order; an absolute pattern is taken alone, as in etils."""
+        if "**" in pattern:
+            return iter(super().glob(pattern))
+        return (type(self)(path) for path in glob(os.path.join(str(self), pattern)))
+
     def _check_free(self, path: PathLike, overwrite: bool) -> None:
         if not overwrite and os.path.exists(path):
             raise FileExistsError(f"{os.fspath(path)!r} is there already. Give overwrite=True, or another name.")
@@ -144,8 +150,52 @@ def resource_path(package: Any) -> Path:
 Given = str | bytes | os.PathLike[str]
 
 
+class _ReopenedFile(io.RawIOBase):
+    """A file that is opened again when it is read after `release`."""
+
+    def __init__(self, path: str) -> None:
+        self.name = path
+        self._file = io.FileIO(path)
+
+    def _opened(self) -> io.FileIO:
+        if self._file.closed:
+            self._file = io.FileIO(self.name)
+        return self._file
+
+    def release(self) -> None:
+        self._file.close()
+
+    def readable(self) -> bool:
+        return True
+
+    def seekable(self) -> bool:
+        return True
+
+    def fileno(self) -> int:
+        return self._opened().fileno()
+
+    def readinto(self, buffer: Any, /) -> int | None:
+        return self._opened().readinto(buffer)
+
+    def seek(self, offset: int, whence: int = os.SEEK_SET, /) -> int:
+        return self._opened().seek(offset, whence)
+
+    def tell(self) -> int:
+        return self._opened().tell()
+
+    def close(self) -> None:
+        self._file.close()
+        super().close()
+
+
 class _Text(io.TextIOWrapper):
-    """A text file whose lines end as in TensorFlow: only at a line feed."""
+    """A text file whose lines end as in TensorFlow: only at a line feed.  It can be read after `close`, from its beginning."""
+
+    def close(self) -> None:
+        """Close the file until it is read again."""
+        if isinstance(self.buffer, _Bytes):
+            self.seek(0)
+        super().close()
 
     def size(self) -> int:
         """Return its bytes."""
@@ -158,7 +208,17 @@ class _Text(io.TextIOWrapper):
 
 
 class _Bytes(io.BufferedReader):
-    """A file of bytes."""
+    """A file of bytes.  As in TensorFlow, it can be read after `close`, from its beginning."""
+
+    raw: _ReopenedFile
+
+    def close(self) -> None:
+        """Close the file until it is read again."""
+        self.seek(0)
+        self.raw.release()
+
+    def __del__(self) -> None:
+        super().close()
 
     def size(self) -> int:
         """Return its bytes."""
@@ -188,8 +248,10 @@ class GFile(metaclass=_OpensFiles):
         """Return the open file."""
         path, plain = _local(name), mode.replace("b", "").replace("t", "")
         if "b" not in mode:
-            return _Text(open(path, f"{plain}b"), encoding="utf-8", newline="\n")
-        return _Bytes(io.FileIO(path, "r")) if plain == "r" else open(path, mode)
+            return _Text(
+                _Bytes(_ReopenedFile(path)) if plain == "r" else open(path, f"{plain}b"), encoding="utf-8", newline="\n"
+            )
+        return _Bytes(_ReopenedFile(path)) if plain == "r" else open(path, mode)
 
 
 Open = FastGFile = GFile

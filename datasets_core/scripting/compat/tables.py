@@ -264,6 +264,10 @@ _TF_DOWNLOADS = _at(
     "add_checksums_dir",
     "iter_archive",
 )
+_FROM_ARCHIVES = dict.fromkeys(
+    ("iter_archive", "iter_tar", "iter_tar_stream", "iter_zip"), "datasets_core.tfds.download:iter_archive"
+)
+_EXTRACTOR = _TF_DOWNLOADS | _FROM_ARCHIVES | _at("datasets_core.tfds.download", "iter_bzip2", "iter_gzip")
 _DECODE = _at("datasets_core.tfds.decode", "Decoder", "PartialDecoding", "SkipDecoding", "make_decoder")
 _TF_PATHS = _at("datasets_core.scripting.compat.packages", "Path", "as_path") | _at(
     "datasets_core.tfds.utils", "gcs_path", "tfds_path"
@@ -295,6 +299,8 @@ _CONLL = _at(
     "ConllDatasetBuilder",
     "ConllUBuilderConfig",
     "ConllUDatasetBuilder",
+    "get_conllu_example",
+    "get_xtreme_pos_example",
 )
 _CONLL_TAGS = {"*": "datasets_core.tfds.utils"}
 _TOP = (
@@ -340,10 +346,11 @@ TENSORFLOW_MODULES: Mapping[str, Mapping[str, str]] = {
             ".core.dataset_builders.conll.conllu_dataset_builder": _CONLL,
             ".core.dataset_builders.conll.conllu_dataset_builder_utils": _CONLL_TAGS,
             ".core.dataset_info": _TF_INFO,
+            ".core.dataset_utils": _at("datasets_core.tfds.reading", "as_numpy"),
             ".core.decode": _DECODE,
             ".core.download": _TF_DOWNLOADS,
             ".core.download.download_manager": _TF_DOWNLOADS,
-            ".core.download.extractor": _TF_DOWNLOADS,
+            ".core.download.extractor": _EXTRACTOR,
             ".core.download.resource": _TF_DOWNLOADS,
             ".core.features": _TF_FEATURES,
             **{
@@ -378,6 +385,7 @@ TENSORFLOW_MODULES: Mapping[str, Mapping[str, str]] = {
             ".core.utils.image_utils": _UTILS,
             ".core.utils.lazy_imports_utils": {"*": "datasets_core.scripting.compat.packages:lazy_modules"},
             ".core.utils.py_utils": _UTILS,
+            ".core.utils.read_config": _at("datasets_core.stream.order.files", "ReadConfig"),
             ".core.utils.resource_utils": _UTILS,
             ".core.utils.type_utils": _TYPING,
             ".core.utils.version": _VERSIONS,

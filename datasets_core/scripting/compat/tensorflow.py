@@ -252,10 +252,16 @@ class Names:
     def __getattr__(self, name: str) -> Any:
         if name.startswith("_"):
             raise AttributeError(f"{self._tf_name} has no {name!r}", name=name)
-        return Missing(f"{self._tf_name}.{name}")
+        from datasets_core.scripting.compat.eager import NAMES  # most scripts name types and files alone
+
+        module = self._tf_name.replace("tf.compat.v1", "tf").replace("tf.compat.v2", "tf")
+        found = NAMES.get(module, {}).get(name)
+        if found is None and f"{module}.{name}" in NAMES:
+            found = Names(f"{self._tf_name}.{name}")
+        return Missing(f"{self._tf_name}.{name}") if found is None else found
 
     def __repr__(self) -> str:
-        return f"<{self._tf_name}, of which little is here>"
+        return f"<{self._tf_name}, in part>"
 
 
 # -- what a feature of tf.train.Example is: kept, since scripts say it before they read any ----------------------------------

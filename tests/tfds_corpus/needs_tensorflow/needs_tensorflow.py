@@ -1,10 +1,8 @@
-"""Records that only TensorFlow reads."""
+"""A session, which only TensorFlow has."""
 
 import numpy as np
 import tensorflow as tf
 import tensorflow_datasets.public_api as tfds
-
-_SPEC = {"n": tf.io.FixedLenFeature((), tf.int64)}
 
 
 class NeedsTensorflow(tfds.core.GeneratorBasedBuilder):
@@ -17,5 +15,5 @@ class NeedsTensorflow(tfds.core.GeneratorBasedBuilder):
         return {"train": self._generate_examples("records")}
 
     def _generate_examples(self, path):
-        for n, record in enumerate(tf.data.TFRecordDataset([path])):
-            yield n, tf.io.parse_single_example(record, _SPEC)
+        with tf.compat.v1.Session() as session:
+            yield 0, session.run(path)
