@@ -126,6 +126,18 @@ class DatasetDict(SplitMapping[Dataset]):
         for dataset in self.values():
             dataset.__exit__(*error)
 
+    @classmethod
+    def from_hf(cls, splits: Mapping[str, Any]) -> Self:
+        """The datasets of a `datasets.DatasetDict` of Hugging Face as those of this library; see `Dataset.from_hf`."""
+        return cls({str(name): Dataset.from_hf(dataset) for name, dataset in splits.items()})
+
+    def to_hf(self) -> Any:
+        """Return the splits as a `datasets.DatasetDict` of Hugging Face; see `Dataset.to_hf`."""
+        from datasets_core.optional import needed
+
+        made = {name: dataset.to_hf() for name, dataset in self.items()}
+        return needed("datasets", "A dictionary of datasets of Hugging Face", "datasets").DatasetDict(made)
+
     # -- columns -------------------------------------------------------------------------------------------------------
 
     @each_split(Dataset)

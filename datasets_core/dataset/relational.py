@@ -20,6 +20,7 @@ from datasets_core.dataset.transforms.map import Transforms, is_expression
 from datasets_core.errors import ArgumentTypeError, ConfigurationError, UnknownColumnError
 from datasets_core.features.arrow import validity
 from datasets_core.features.schema import Features
+from datasets_core.optional import is_hugging_face
 from datasets_core.store.pieces import Ints
 from datasets_core.store.rows.indices import names_of
 from datasets_core.store.rows.rows import Rows
@@ -357,10 +358,10 @@ class Relational(ColumnChanges, Transforms):
         """
         from datasets_core.dataset.keys import joined_rows, key_pairs
 
-        if not isinstance(other, Relational):
-            raise ArgumentTypeError(
-                f"join() takes a Dataset, found {type(other).__name__}. Make one, as by Dataset.from_pandas."
-            )
+        given: Any = other
+        if not isinstance(given, Relational):
+            maker = "from_hf" if is_hugging_face(given) else "from_pandas"
+            raise ArgumentTypeError(f"join() takes a Dataset, found {type(given).__name__}. Make one, as by Dataset.{maker}().")
         if how not in _HOW:
             raise ConfigurationError(f"how={how!r} is invalid. Give one of {', '.join(map(repr, _HOW))}.")
         if (on is None) == (left_on is None and right_on is None) or (left_on is None) != (right_on is None):
