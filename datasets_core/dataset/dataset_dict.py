@@ -128,11 +128,21 @@ class DatasetDict(SplitMapping[Dataset]):
 
     @classmethod
     def from_hf(cls, splits: Mapping[str, Any]) -> Self:
-        """The datasets of a `datasets.DatasetDict` of Hugging Face as those of this library; see `Dataset.from_hf`."""
+        """The datasets of a `datasets.DatasetDict` of Hugging Face as those of this library; see `Dataset.from_hf`.
+
+        >>> import datasets
+        >>> theirs = datasets.DatasetDict({"train": datasets.Dataset.from_dict({"a": [1, 2]})})
+        >>> DatasetDict.from_hf(theirs)["train"]["a"][:]
+        [1, 2]
+        """
         return cls({str(name): Dataset.from_hf(dataset) for name, dataset in splits.items()})
 
     def to_hf(self) -> Any:
-        """Return the splits as a `datasets.DatasetDict` of Hugging Face; see `Dataset.to_hf`."""
+        """Return the splits as a `datasets.DatasetDict` of Hugging Face; see `Dataset.to_hf`.
+
+        >>> DatasetDict({"train": Dataset.from_dict({"a": [1, 2]})}).to_hf()["train"][1]
+        {'a': 2}
+        """
         from datasets_core.optional import needed
 
         made = {name: dataset.to_hf() for name, dataset in self.items()}

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Self
 import numpy as np
 import pyarrow as pa
 
-from datasets_core.config import settings
+from datasets_core.config import has_small_tokens, settings
 from datasets_core.engines import Engine
 from datasets_core.errors import ArgumentTypeError, ConfigurationError, MaskLengthError
 from datasets_core.features.base import List
@@ -379,6 +379,7 @@ class Transforms(Rows):
             disable_nullable,
             plan.try_original_type,
             on_mixed_types,
+            *([] if has_small_tokens() else ["int64 tokens"]),
         )
         other = self._derived("map", *self._seen(), *decisive, new_fingerprint=new_fingerprint)
         assert other._lineage.fingerprint  # now: what the function uses may be changed later
