@@ -6,19 +6,18 @@ without.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, Literal, NoReturn, Self
+from typing import TYPE_CHECKING, Any, Literal, Self
 
 import numpy as np
 import pyarrow as pa
 
 from datasets_core.config import settings
 from datasets_core.dataset.columns import ColumnChanges
-from datasets_core.dataset.transforms.map import Transforms, is_expression
-from datasets_core.errors import ArgumentTypeError, ConfigurationError, UnknownColumnError
-from datasets_core.features.arrow import validity
+from datasets_core.dataset.transforms.map import Transforms
+from datasets_core.errors import ArgumentTypeError, ConfigurationError
+from datasets_core.features.arrow import check_precision, columns_of, computed, is_expression, no_rows, truths, validity
 from datasets_core.features.schema import Features
 from datasets_core.optional import is_hugging_face
 from datasets_core.store.pieces import Ints
@@ -35,52 +34,6 @@ if TYPE_CHECKING:
 _WINDOW_BYTES = 32 << 20
 
 
-def columns_of(expressions: Sequence[pc.Expression], names: Sequence[str]) -> list[str]:
-    """The columns that expressions may refer to: those whose names are in their texts."""
-    text = " ".join(map(str, expressions))
-    return [*names] if "FieldPath(" in text else [name for name in names if name in text]
-
-
-def computed(expressions: Mapping[str, pc.Expression], table: pa.Table, known: Sequence[str]) -> pa.Table:
-    """The values of expressions for the rows of a table, in their order.
-
-    Raises:
-        UnknownColumnError: a column that the table has not.
-        ConfigurationError: an expression that has no value, as a text compared with a number, or that fails at a value.
-    """
-    from pyarrow import acero
-
-    source = acero.Declaration("table_source", acero.TableSourceNodeOptions(table))
-    options = acero.ProjectNodeOptions([*expressions.values()], [*expressions])
-    try:
-        return acero.Declaration("project", options, [source]).to_table(use_threads=True)
-    except (pa.ArrowInvalid, pa.ArrowNotImplementedError, pa.ArrowKeyError, pa.ArrowTypeError) as error:
-        _refuse(expressions, error, known)
-
-
-def _refuse(expressions: Mapping[str, pc.Expression], error: Exception, known: Sequence[str]) -> NoReturn:
-    lacking = re.match(r"No match for FieldRef\.Name\((.*?)\) in ", str(error))
-    if lacking is not None and lacking[1] not in known:
-        raise UnknownColumnError(lacking[1], known=known) from None
-    text, reason = ", ".join(map(str, expressions.values())), str(error).strip().rstrip(".")
-    advice = _CAST if "not in range" in reason else "Change it, or the values of its columns"
-    raise ConfigurationError(f"The expression {text} cannot be computed: {reason}. {advice}.") from error
-
-
-_CAST = "Cast the column, as pc.field('a').cast('float64')"
-
-
-def _check_precision(expressions: Mapping[str, pc.Expression], kinds: pa.Schema, used: pa.Schema) -> None:
-    """Refuse float32 that nobody asked for: Arrow divides an int64 by 1000.0 so, since that number fits into a float32."""
-    if any(pa.types.is_nested(field.type) or field.type in (pa.float32(), pa.float16()) for field in used):
-        return
-    for name, expression in expressions.items():
-        if kinds.field(name).type == pa.float32() and "to_type=float" not in str(expression):
-            raise ConfigurationError(
-                f"Arrow computes {expression} in float32, because its number fits into it, and loses digits. {_CAST}."
-            )
-
-
 def rows_where(dataset: Rows, expression: pc.Expression) -> Ints:
     """The numbers of the rows for which an expression is true.
 
@@ -90,30 +43,22 @@ def rows_where(dataset: Rows, expression: pc.Expression) -> Ints:
     """
     from datasets_core.store.rows.view import blocks
 
-    asked, known = {"keep": expression}, dataset.column_names
+    known, start = dataset.column_names, 0
     table = dataset._table.select(columns_of([expression], known))
-    found, start = [], 0
-    kind = computed(asked, _empty(table.schema), known).schema.field(0).type
-    if not (pa.types.is_boolean(kind) or pa.types.is_null(kind)):
-        raise ConfigurationError(
-            f"filter() takes an expression of booleans, but {expression} gives {kind}. Compare it to a value."
-        )
+    truths(expression, no_rows(table.schema), known)
+    found: list[Ints] = []
     for window in _windows(blocks(table, dataset._index)):
-        for mask in computed(asked, window, known).column(0).cast(pa.bool_()).chunks:
-            found.append(np.flatnonzero(_truths(mask)) + start)
+        for mask in truths(expression, window, known).chunks:
+            found.append(np.flatnonzero(_bits(mask)) + start)
             start += len(mask)
     return np.concatenate(found) if found else np.zeros(0, np.int64)
 
 
-def _truths(mask: pa.BooleanArray) -> Any:
+def _bits(mask: pa.BooleanArray) -> Any:
     """A boolean for each row; null is False."""
     bits, valid = np.frombuffer(mask.buffers()[1], np.uint8), validity(mask)
-    truths = np.unpackbits(bits, count=mask.offset + len(mask), bitorder="little")[mask.offset :].view(np.bool_)
-    return truths if valid is None else truths & valid
-
-
-def _empty(schema: pa.Schema) -> pa.Table:
-    return pa.Table.from_arrays([pa.nulls(0, field.type) for field in schema], schema=schema)
+    found = np.unpackbits(bits, count=mask.offset + len(mask), bitorder="little")[mask.offset :].view(np.bool_)
+    return found if valid is None else found & valid
 
 
 def _windows(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.Table]:
@@ -223,8 +168,8 @@ class Relational(ColumnChanges, Transforms):
             return self._derived("columns", {name: name for name in self.column_names})
         known = self.column_names
         used = columns_of([*wanted.values()], known)
-        kinds = computed(wanted, _empty(self._table.select(used).schema), known).schema
-        _check_precision(wanted, kinds, self._table.select(used).schema)
+        kinds = computed(wanted, no_rows(self._table.select(used).schema), known).schema
+        check_precision(wanted, kinds, self._table.select(used).schema)
         made = Features.from_arrow_schema(kinds.remove_metadata())
         other = self._derived("with_columns", wanted)
         assert other._lineage.fingerprint

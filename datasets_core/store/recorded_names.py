@@ -229,6 +229,7 @@ tfds.utilities: FileFormat Size TextEncoderConfig classproperty; transforms.asse
 Caller Calls _RowFailure; transforms.filtering: FilterPlan; transforms.inputs: Inputs _ColumnSource _FormattedColumns
 _FormattedRows _RowSource; transforms.map_jobs: _Work; transforms.mapping: Mapper _Stored; transforms.returned: ColumnEncoder;
 transforms.transforms: Transforms; dataset.keys: Aggregation GroupFunction; dataset.relational: GroupBy Relational;
+stream.transforms: ExpressionMask;
 builders.binary: Avro Excel ExcelConfig Numpy NumpyConfig Orc Sqlite SqliteConfig TableConfig _Binary
 """
 

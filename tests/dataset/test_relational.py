@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import pickle
 import statistics
 import subprocess
 import sys
@@ -138,6 +139,35 @@ def test_expressions_that_have_no_value_are_refused(mixed: Dataset) -> None:
 def test_a_dictionary_of_splits_is_filtered_by_an_expression() -> None:
     splits = DatasetDict({"train": _numbered(4), "test": _numbered(2)})
     assert splits.filter(pc.field("n") >= 1).num_rows == {"train": 3, "test": 1}
+
+
+def test_a_stream_is_filtered_by_an_expression_and_resumes_exactly() -> None:
+    stream = Dataset.from_dict({"n": list(range(5000)), "t": ["x", None] * 2500}).to_iterable_dataset()
+    kept = stream.filter((pc.field("n") > 2000) & pc.is_valid(pc.field("t")), batch_size=64)
+    wanted = [{"n": n, "t": "x"} for n in range(2002, 5000, 2)]
+    assert list(kept) == wanted == list(pickle.loads(pickle.dumps(kept)))
+    rows = iter(kept)
+    assert [next(rows) for _ in range(100)] == wanted[:100]
+    again = stream.filter((pc.field("n") > 2000) & pc.is_valid(pc.field("t")), batch_size=64)
+    again.load_state_dict(kept.state_dict())
+    assert list(again) == wanted[100:]
+    assert list(kept.map(lambda row: {"n": row["n"] + 1}).take(1)) == [{"n": 2003, "t": "x"}]  # rows are dicts as before
+    with pytest.raises(UnknownColumnError):
+        list(stream.filter(pc.field("x") > 1))
+    for expression in (pc.field("n"), pc.field("n") > "x"):
+        with pytest.raises(ConfigurationError):
+            list(stream.filter(expression))
+    with pytest.raises(ConfigurationError):
+        stream.filter(pc.field("n") > 1, with_indices=True)
+
+
+def test_splits_get_columns_and_lose_duplicates() -> None:
+    splits = DatasetDict({"train": Dataset.from_dict({"a": [1, 1, 2]}), "test": Dataset.from_dict({"a": [1]})})
+    made = splits.with_columns(b=pc.field("a") + 1).drop_duplicates("a")
+    assert {split: rows[:] for split, rows in made.items()} == {
+        "train": {"a": [1, 2], "b": [2, 3]},
+        "test": {"a": [1], "b": [2]},
+    }
 
 
 def test_columns_are_computed_of_the_columns_as_they_were(mixed: Dataset) -> None:

@@ -19,6 +19,7 @@ import pyarrow as pa
 from datasets_core.config import has_small_tokens, settings
 from datasets_core.engines import Engine
 from datasets_core.errors import ArgumentTypeError, ConfigurationError, MaskLengthError
+from datasets_core.features.arrow import is_expression
 from datasets_core.features.base import List
 from datasets_core.features.schema import Features
 from datasets_core.features.values import tensor_array
@@ -268,11 +269,6 @@ def write_index(path: str, place: Place, rows: Ints, size: int) -> None:
     schema = pa.schema([pa.field("indices", pa.int64())], {FINGERPRINT_KEY: place.key.encode(), _ROWS: str(size).encode()})
     column = pa.Array.from_buffers(pa.int64(), len(rows), [None, pa.py_buffer(np.ascontiguousarray(rows))])
     write_whole(path, schema, [pa.RecordBatch.from_arrays([column], schema=schema)])
-
-
-def is_expression(given: object) -> bool:
-    """True if it is an expression of Arrow; `pyarrow.compute`, 20 ms, is not imported for it."""
-    return type(given).__name__ == "Expression" and type(given).__module__.startswith("pyarrow.")
 
 
 class Transforms(Rows):
