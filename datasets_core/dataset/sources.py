@@ -563,7 +563,8 @@ class FromFrames(Rows):
         >>> Dataset.from_hf(datasets.Dataset.from_dict({"a": [1, 2, 3]}).select([2, 0]))["a"][:]
         [3, 1]
         """
-        table, indices = getattr(getattr(dataset, "data", None), "table", None), getattr(dataset, "_indices", None)
+        table: Any = getattr(getattr(dataset, "data", None), "table", None)
+        indices = getattr(dataset, "_indices", None)
         if not is_hugging_face(dataset) or not isinstance(table, pa.Table):
             found = f"{type(dataset).__module__}.{type(dataset).__name__}"
             raise ArgumentTypeError(
