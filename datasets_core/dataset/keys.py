@@ -437,31 +437,39 @@ def matches(probe: pa.Table, build: pa.Table, kinds: Sequence[pa.DataType]) -> t
     >>> [rows.tolist() for rows in matches(one, other, [pa.int64()])]
     [[0, 0, 3, 3], [1, 3, 1, 3]]
     """
-    probe, build = (
-        pa.table([column.cast(kind) for column, kind in zip(table.columns, kinds, strict=True)], names=table.column_names)
-        for table in (probe, build)
-    )
-    step = max(1024, int(settings().sort_bytes / 2 / max(1.0, build.nbytes / max(1, build.num_rows))))
-    found = [_pairs(probe, build.slice(start, step), start) for start in range(0, build.num_rows, step)]
-    rows = np.concatenate([part[0] for part in found] or [np.zeros(0, np.int64)])
-    others = np.concatenate([part[1] for part in found] or [np.zeros(0, np.int64)])
-    order = np.argsort(rows, kind="stable")  # fast: Arrow's threads leave long runs in order
-    rows, others = rows[order], others[order]
-    if bool((rows[1:] == rows[:-1]).any()):
-        pairs = np.sort(rows * build.num_rows + others, kind="stable")
-        rows, others = np.divmod(pairs, build.num_rows)
-    return rows, others
+    limit = settings().sort_bytes
+    step = max(1024, int(limit / 2 / max(1.0, build.nbytes / max(1, build.num_rows))))
+    window = max(1024, limit // _PAIR_BYTES)
+    found = [np.zeros((2, 0), np.int64)]
+    for begin in range(0, probe.num_rows if build.num_rows else 0, window):
+        part = probe.slice(begin, window)
+        pairs = [_pairs(part, begin, build.slice(start, step), start, kinds) for start in range(0, build.num_rows, step)]
+        rows, others = pairs[0] if len(pairs) == 1 else np.concatenate(pairs, axis=1)
+        order = np.argsort(rows, kind="stable")  # fast: Arrow's threads leave long runs in order
+        rows, others = rows[order], others[order]
+        if bool((rows[1:] == rows[:-1]).any()):
+            rows, others = np.divmod(np.sort(rows * build.num_rows + others, kind="stable"), build.num_rows)
+        found.append(np.stack([rows, others]))
+    mine, theirs = found[1] if len(found) == 2 else np.concatenate(found, axis=1)
+    return mine, theirs
 
 
-def _pairs(probe: pa.Table, build: pa.Table, first: int) -> tuple[Ints, Ints]:
+_PAIR_BYTES = 64  # that a row of the probe takes while its window is joined
+
+
+def _pairs(probe: pa.Table, begin: int, build: pa.Table, start: int, kinds: Sequence[pa.DataType]) -> Ints:
+    """The rows of both with equal keys, numbered from `begin` and `start`, in any order: two lines of an array."""
     keys = probe.column_names
-    inputs = [
-        acero.Declaration("table_source", acero.TableSourceNodeOptions(table.append_column("row", int64_array(rows))))
-        for table, rows in ((probe, np.arange(probe.num_rows)), (build, np.arange(first, first + build.num_rows)))
-    ]
+    inputs = []
+    for table, first in ((probe, begin), (build, start)):
+        columns = [column.cast(kind) for column, kind in zip(table.columns, kinds, strict=True)]
+        numbers = int64_array(np.arange(first, first + table.num_rows))
+        numbered = pa.table([*columns, numbers], names=[*keys, "row"])
+        inputs.append(acero.Declaration("table_source", acero.TableSourceNodeOptions(numbered)))
     options = acero.HashJoinNodeOptions("inner", keys, keys, ["row"], ["row"], "_probe", "_build")
     found = acero.Declaration("hashjoin", options, inputs).to_table(use_threads=True)
-    return ints_of(found.column(0)), ints_of(found.column(1))
+    pairs: Ints = np.stack([ints_of(column) for column in found.columns])
+    return pairs
 
 
 def joined_rows(how: str, left: Rows, right: Rows, on: tuple[Sequence[str], Sequence[str]]) -> tuple[Ints, Ints]:

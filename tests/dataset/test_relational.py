@@ -470,6 +470,10 @@ def test_a_join_reads_the_other_keys_in_parts_where_they_are_many(monkeypatch: p
             == {"a": [5, 5, 1, 1, 4000, 4000, 5, 5], "w": [10, 11, 2, 3, 8000, 8001, 10, 11]}
         )
     assert len(parts) == 10
+    parts.clear()
+    with config.using(sort_bytes=1):  # and the rows of this dataset in windows
+        assert right.join(left.drop_duplicates(), on="a")["w"][:] == [2, 3, 10, 11, 8000, 8001]
+    assert len(parts) == 10
 
 
 def test_a_join_with_one_match_at_most_copies_no_column_and_is_cached(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
