@@ -440,25 +440,31 @@ def matches(probe: pa.Table, build: pa.Table, kinds: Sequence[pa.DataType]) -> t
     limit = settings().sort_bytes
     step = max(1024, int(limit / 2 / max(1.0, build.nbytes / max(1, build.num_rows))))
     window = max(1024, limit // _PAIR_BYTES)
-    found = [np.zeros((2, 0), np.int64)]
+    found: list[tuple[Ints, Ints]] = []
     for begin in range(0, probe.num_rows if build.num_rows else 0, window):
         part = probe.slice(begin, window)
         pairs = [_pairs(part, begin, build.slice(start, step), start, kinds) for start in range(0, build.num_rows, step)]
-        rows, others = pairs[0] if len(pairs) == 1 else np.concatenate(pairs, axis=1)
+        rows, others = _joined(pairs)
         order = np.argsort(rows, kind="stable")  # fast: Arrow's threads leave long runs in order
         rows, others = rows[order], others[order]
         if bool((rows[1:] == rows[:-1]).any()):
             rows, others = np.divmod(np.sort(rows * build.num_rows + others, kind="stable"), build.num_rows)
-        found.append(np.stack([rows, others]))
-    mine, theirs = found[1] if len(found) == 2 else np.concatenate(found, axis=1)
-    return mine, theirs
+        found.append((rows, others))
+    return _joined(found)
+
+
+def _joined(pairs: list[tuple[Ints, Ints]]) -> tuple[Ints, Ints]:
+    if len(pairs) == 1:
+        return pairs[0]
+    none = np.zeros(0, np.int64)
+    return np.concatenate([none, *(rows for rows, _ in pairs)]), np.concatenate([none, *(others for _, others in pairs)])
 
 
 _PAIR_BYTES = 64  # that a row of the probe takes while its window is joined
 
 
-def _pairs(probe: pa.Table, begin: int, build: pa.Table, start: int, kinds: Sequence[pa.DataType]) -> Ints:
-    """The rows of both with equal keys, numbered from `begin` and `start`, in any order: two lines of an array."""
+def _pairs(probe: pa.Table, begin: int, build: pa.Table, start: int, kinds: Sequence[pa.DataType]) -> tuple[Ints, Ints]:
+    """The rows of both with equal keys, numbered from `begin` and `start`, in any order."""
     keys = probe.column_names
     inputs = []
     for table, first in ((probe, begin), (build, start)):
@@ -468,8 +474,7 @@ def _pairs(probe: pa.Table, begin: int, build: pa.Table, start: int, kinds: Sequ
         inputs.append(acero.Declaration("table_source", acero.TableSourceNodeOptions(numbered)))
     options = acero.HashJoinNodeOptions("inner", keys, keys, ["row"], ["row"], "_probe", "_build")
     found = acero.Declaration("hashjoin", options, inputs).to_table(use_threads=True)
-    pairs: Ints = np.stack([ints_of(column) for column in found.columns])
-    return pairs
+    return ints_of(found.column(0)), ints_of(found.column(1))
 
 
 def joined_rows(how: str, left: Rows, right: Rows, on: tuple[Sequence[str], Sequence[str]]) -> tuple[Ints, Ints]:
