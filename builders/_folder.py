@@ -7,6 +7,7 @@ no other file.  `embed_files=False` stores their paths instead.
 from __future__ import annotations
 
 import copy
+import logging
 import os
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -57,6 +58,11 @@ _MOST_PARTS = 64
 _SHOWN = 3
 _FETCHED_TOGETHER = 16
 _SPLIT_WORDS = frozenset(word for words in SPLIT_KEYWORDS.values() for word in words)
+
+
+logger = logging.getLogger(__name__)
+
+_SAID_BYTES = 1_000_000_000  # a copy that is larger is announced
 
 
 def companions(options: Mapping[str, Any]) -> tuple[str, ...]:
@@ -187,6 +193,14 @@ class FolderBuilder(FileBuilder):
         elsewhere = any(is_url(member.path) for found in members.values() for member in found)
         parts = {split: self._parts(found, features, dl_manager if elsewhere else None) for split, found in tables.items()}
         self._sizes = {}  # the builder is sent to every process
+        num_bytes = sum(size for found in parts.values() for part in found for _, size in part.bounds)
+        if num_bytes > _SAID_BYTES and not elsewhere and not dl_manager.is_streaming:
+            logger.warning(
+                "%s: %.1f GB of files are copied into the cache, so that the dataset stands alone. "
+                "embed_files=False stores their paths and copies nothing.",
+                self.dataset_name,
+                num_bytes / 1e9,
+            )
         return parts
 
     # -- the files

@@ -312,7 +312,8 @@ class FileBuilder(ArrowBasedBuilder):
 
     @property
     def _extensions(self) -> tuple[str, ...]:
-        return tuple(getattr(sys.modules[type(self).__module__], "EXTENSIONS", ()))
+        own = getattr(self, "EXTENSIONS", None)
+        return tuple(getattr(sys.modules[type(self).__module__], "EXTENSIONS", ()) if own is None else own)
 
     def join_types(self, a: pa.DataType, b: pa.DataType) -> pa.DataType | None:
         """Return the type of a column that is `a` in one file and `b` in another; None if the types do not fit."""

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 __getattr__, __dir__ = attach(__name__, {"read_arrow": "datasets_core.builders._blocks"})
 
-EXTENSIONS: dict[str, dict[str, Any]] = {".arrow": {}}
+EXTENSIONS: dict[str, dict[str, Any]] = {".arrow": {}, ".feather": {}}
 
 
 @dataclass(eq=False)

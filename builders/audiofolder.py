@@ -8,7 +8,8 @@ from ._folder import FolderBuilder, FolderConfig, companions
 
 _NAMES = (
     ".mpg .aiff .au .avr .caf .flac .htk .svx .mat4 .mat5 .mpc2k .ogg .paf .pvf .raw .rf64 .sd2 .sds .ircam .voc .w64 "
-    ".wav .nist .wavex .wve .xi .mp3 .opus .3gp .3g2 .asf .flv .m4v .webm .f4v .wmv .wma .ogm .mxf .nut"
+    ".wav .nist .wavex .wve .xi .mp3 .opus .3gp .3g2 .asf .flv .m4v .webm .f4v .wmv .wma .ogm .mxf .nut .m4a "
+    ".aac"
 )
 EXTENSIONS: dict[str, dict[str, Any]] = {extension: {} for extension in _NAMES.split()}
 

@@ -7,7 +7,9 @@ if it is installed, for options that only it has.
 from __future__ import annotations
 
 import io
+import logging
 import numbers
+import os
 import warnings
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, fields
@@ -24,6 +26,7 @@ from ._tables import FileBuilder
 
 if TYPE_CHECKING:
     from datasets_core.building.marks import Mark
+    from datasets_core.features.schema import Features
 
     from ._csv_types import ColumnTypes, CsvForm, TextRules
     from ._source import Source, TextBytes
@@ -159,7 +162,9 @@ def _columns(frame: Any, rules: TextRules, settled: ColumnTypes, converted: Coll
     return found
 
 
-EXTENSIONS: dict[str, dict[str, Any]] = {".csv": {}, ".tsv": {"sep": "\t"}}
+EXTENSIONS: dict[str, dict[str, Any]] = {".csv": {}, ".tsv": {"sep": "\t"}, ".tab": {"sep": "\t"}}
+
+logger = logging.getLogger(__name__)
 
 _HEAD_BYTES = 1 << 19  # bytes of a stream, to determine the types
 _ON_BAD_LINES = ("error", "warn", "skip")
@@ -255,6 +260,25 @@ class CsvConfig(BuilderConfig):
             raise ConfigurationError(f"header={self.header!r} is unknown. Pass the number of the header line, 'infer' or None.")
         if not self.error_bad_lines and self.on_bad_lines == "error":  # the old name
             self.on_bad_lines = "warn" if self.warn_bad_lines else "skip"
+
+    def create_config_id(self, config_kwargs: dict[str, Any], custom_features: Features | None = None) -> str:
+        """See `BuilderConfig.create_config_id`: a separator that was found in the first local file is part of it."""
+        found = None if {"sep", "delimiter", "dialect", "names", "column_names"} & set(config_kwargs) else self._separator()
+        if found is not None:
+            self.sep = found
+            config_kwargs = {**config_kwargs, "sep": found}
+        return super().create_config_id(config_kwargs, custom_features)
+
+    def _separator(self) -> str | None:
+        """Return the separator of the first data file, if it is a local one and its lines have no comma-separated header."""
+        path = next((name for names in (self.data_files or {}).values() for name in names), None)
+        if self.sep != "," or self.skiprows or self.header not in ("infer", 0) or not path or not os.path.isfile(path):
+            return None
+        with open(path, "rb") as handle:
+            found = sniffed(handle.read(_SNIFFED_BYTES), (self.quotechar or '"').encode())
+        if found is not None:
+            logger.warning("%s is read with sep=%r, which separates its columns. Pass sep=',' if it does not.", path, found)
+        return found
 
     def _of_another_kind(self) -> tuple[str, str] | None:
         """Return the first option with a value of a wrong type, and the advice; None if all are valid."""
@@ -447,6 +471,29 @@ class Csv(FileBuilder):
         else:
             known = self.wanted
             yield from read_csv(source, config.form(), schema, as_text=as_text, if_empty=None if known is None else list(known))
+
+
+_SNIFFED_BYTES, _SNIFFED_LINES = 1 << 13, 20
+_SEPARATORS = (";", "\t", "|")
+
+
+def sniffed(head: bytes, quote: bytes = b'"') -> str | None:
+    """Return the separator of lines whose first one has no comma: one of ";", tab and "|" that each of them has equally often.
+
+    >>> sniffed(b"a;b\n1,5;2\n"), sniffed(b"a,b;c\n1,2;3\n"), sniffed(b"text\none; two\n"), sniffed(b"a;b\n")
+    (';', None, None, None)
+    """
+    if b"\0" in head:
+        return None  # compressed, or UTF-16
+    lines = [line for line in head.decode("utf-8", "replace").splitlines() if line.strip()]
+    if len(head) >= _SNIFFED_BYTES:
+        lines = lines[:-1]  # it may be cut
+    mark = quote.decode("utf-8", "replace")
+    bare = ["".join(line.split(mark)[::2]) for line in lines[:_SNIFFED_LINES]]  # without what is quoted
+    if len(bare) < 2 or "," in bare[0]:
+        return None
+    found = [sep for sep in _SEPARATORS if bare[0].count(sep) and len({line.count(sep) for line in bare}) == 1]
+    return found[0] if len(found) == 1 else None
 
 
 def _is_count(value: Any) -> bool:

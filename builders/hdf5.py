@@ -45,7 +45,7 @@ def column_of(source: Source, node: Any, start: int, stop: int) -> Typed:
         kind = pa.struct([pa.field(name, array.type, metadata=metadata) for name, (array, metadata) in columns.items()])
         return struct_array(kind, stop - start, None, [array for array, _ in columns.values()]), None
     try:
-        return _column(_values(node, start, stop), node.dtype)
+        return column_of_array(_values(node, start, stop), node.dtype)
     except NotImplementedError as error:
         raise source.fault(
             f"has values of type {node.dtype} in {node.name[1:]!r}, which is not supported", advice="Store them as another type"
@@ -61,10 +61,20 @@ def _values(node: Any, start: int, stop: int) -> np.ndarray[Any, Any]:
     return np.asarray(node[start:stop])
 
 
-def _column(values: np.ndarray[Any, Any], dtype: Any) -> Typed:
-    import h5py
+def column_of_array(values: np.ndarray[Any, Any], dtype: Any) -> Typed:
+    """Values whose first dimension is that of the rows, as a column.
 
-    if h5py.check_ref_dtype(dtype) is not None or (dtype.kind in "MmV" and dtype.names is None):
+    Raises:
+        NotImplementedError: a type without a column type.
+    """
+    inner = None
+    if dtype.metadata is not None:  # types of h5py
+        import h5py
+
+        if h5py.check_ref_dtype(dtype) is not None:
+            raise NotImplementedError
+        inner = h5py.check_vlen_dtype(dtype)
+    if dtype.kind in "MmV" and dtype.names is None:
         raise NotImplementedError
     if dtype.names is not None:
         return _fields({name: (values[name], _inner(dtype, name)) for name in dtype.names}, values)
@@ -73,7 +83,6 @@ def _column(values: np.ndarray[Any, Any], dtype: Any) -> Typed:
         return _fields({"real": (values.real, part), "imag": (values.imag, part)}, values)
     if values.ndim > 1:
         return _array(values, dtype)
-    inner = h5py.check_vlen_dtype(dtype)
     if inner is not None and not isinstance(inner, type):
         return _lists(values, np.dtype(inner))
     if dtype.kind == "O":
@@ -91,14 +100,14 @@ def _inner(dtype: Any, name: str) -> Any:
 def _fields(fields: dict[str, tuple[np.ndarray[Any, Any], Any]], values: np.ndarray[Any, Any]) -> Typed:
     if values.ndim > 1:
         raise NotImplementedError
-    columns = {name: _column(part, dtype) for name, (part, dtype) in fields.items()}
+    columns = {name: column_of_array(part, dtype) for name, (part, dtype) in fields.items()}
     kind = pa.struct([pa.field(name, array.type, metadata=metadata) for name, (array, metadata) in columns.items()])
     return struct_array(kind, len(values), None, [array for array, _ in columns.values()]), None
 
 
 def _array(values: np.ndarray[Any, Any], dtype: Any) -> Typed:
     """One array per row: a list of fixed size for one dimension, `Array2D` to `Array5D` for more, lists of lists past these."""
-    flat, _ = _column(values.reshape(-1), dtype)
+    flat, _ = column_of_array(values.reshape(-1), dtype)
     shape = values.shape[1:]
     plain = dtype.kind in "biuf"
     if len(shape) == 1:
@@ -116,7 +125,7 @@ def _array(values: np.ndarray[Any, Any], dtype: Any) -> Typed:
 def _lists(values: np.ndarray[Any, Any], dtype: Any) -> Typed:
     lengths = np.fromiter((len(value) for value in values), np.int64, len(values))
     joined = np.concatenate([np.asarray(value, dtype) for value in values]) if len(values) else np.zeros(0, dtype)
-    child, _ = _column(joined, dtype)
+    child, _ = column_of_array(joined, dtype)
     return list_array(pa.list_(child.type), lengths, None, child), None
 
 

@@ -9,7 +9,8 @@ from ._folder import FolderBuilder, FolderConfig, companions
 _NAMES = (
     ".blp .bmp .dib .bufr .cur .pcx .dcx .dds .ps .eps .fit .fits .fli .flc .ftc .ftu .gbr .gif .grib .png .apng .jp2 "
     ".j2k .jpc .jpf .jpx .j2c .icns .ico .im .iim .tif .tiff .jfif .jpe .jpg .jpeg .msp .pcd .pxr .pbm .pgm .ppm .pnm "
-    ".psd .bw .rgb .rgba .sgi .ras .tga .icb .vda .vst .webp .wmf .emf .xbm .xpm"
+    ".psd .bw .rgb .rgba .sgi .ras .tga .icb .vda .vst .webp .wmf .emf .xbm .xpm .avif "
+    ".heic .heif"
 )
 EXTENSIONS: dict[str, dict[str, Any]] = {extension: {} for extension in _NAMES.split()}
 

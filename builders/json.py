@@ -44,7 +44,13 @@ from ._json_values import (
 from ._source import Grid, Source, line_at, text_reader
 from ._tables import FileBuilder
 
-EXTENSIONS: dict[str, dict[str, Any]] = {".json": {}, ".jsonl": {}, ".ndjson": {}}
+EXTENSIONS: dict[str, dict[str, Any]] = {
+    ".json": {},
+    ".jsonl": {},
+    ".ndjson": {},
+    ".jsonlines": {},
+    ".geojson": {"field": "features"},
+}
 
 _HEAD_BYTES = 1 << 20  # bytes of a stream that determine the types
 _PACKED_HEAD_BYTES = 3 << 18  # the same for a compressed file, which may yield more bytes than needed

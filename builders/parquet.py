@@ -30,7 +30,7 @@ logger = logging.getLogger(__name__)
 
 __getattr__, __dir__ = attach(__name__, {"read_parquet": "datasets_core.builders._parquet_blocks"})
 
-EXTENSIONS: dict[str, dict[str, Any]] = {".parquet": {}, ".geoparquet": {}, ".gpq": {}}
+EXTENSIONS: dict[str, dict[str, Any]] = {".parquet": {}, ".geoparquet": {}, ".gpq": {}, ".pq": {}}
 
 _ON_BAD_FILES = ("error", "warn", "skip")
 

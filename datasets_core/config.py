@@ -186,6 +186,11 @@ class Config:
                 raise ConfigurationError(f"The setting {name} is {value!r}. Give seconds, such as 10.")
 
 
+def has_small_tokens() -> bool:
+    """True to store `input_ids` as int32 and masks as int8 where they fit; False where `DATASETS_SMALL_TOKENS` is 0."""
+    return os.environ.get("DATASETS_SMALL_TOKENS", "").lower() not in _FALSE
+
+
 def _paths(given: object) -> tuple[str, ...]:
     listed = (given,) if isinstance(given, (str, os.PathLike)) else given
     if not isinstance(listed, Iterable) or not all(isinstance(path, (str, os.PathLike)) and os.fspath(path) for path in listed):

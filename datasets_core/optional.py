@@ -87,3 +87,12 @@ def needed(package: str, needed_for: str, install: str | None = None) -> Any:
         if error.name not in (name, package):
             raise  # the package is there, and lacks another
         raise MissingDependencyError(name, needed_for=needed_for, install=install or f"datasets_core[{name}]") from error
+
+
+def is_hugging_face(given: object) -> bool:
+    """True for an object of the package `datasets`, not of this library under its name.
+
+    >>> is_hugging_face([])
+    False
+    """
+    return type(given).__module__.partition(".")[0] == "datasets"

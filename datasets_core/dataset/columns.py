@@ -189,9 +189,7 @@ class ColumnChanges(Rows):
         >>> Dataset.from_dict({"a": [1], "b": [2], "c": [3]}).select_columns(["c", "a"])[0]
         {'c': 3, 'a': 1}
         """
-        names = names_of(column_names)
-        self._check_columns(names)
-        return self._with_columns({name: name for name in names}, new_fingerprint)
+        return self._of_columns(names_of(column_names), new_fingerprint)
 
     def remove_columns(self, column_names: str | Sequence[str], new_fingerprint: str | None = None) -> Self:
         """Every column but `column_names`.
@@ -204,7 +202,7 @@ class ColumnChanges(Rows):
         """
         names = names_of(column_names)
         self._check_columns(names)
-        return self._with_columns({name: name for name in self.column_names if name not in names}, new_fingerprint)
+        return self._renamed({name: name for name in self.column_names if name not in names}, new_fingerprint)
 
     def rename_column(self, original_column_name: str, new_column_name: str, new_fingerprint: str | None = None) -> Self:
         """The same rows with one column called otherwise.
@@ -241,7 +239,7 @@ class ColumnChanges(Rows):
             if name in taken:
                 raise ConfigurationError(f"Two columns would have the name {name!r}. Choose another name.")
             taken.add(name)
-        return self._with_columns(renamed, new_fingerprint)
+        return self._renamed(renamed, new_fingerprint)
 
     # -- kinds ---------------------------------------------------------------------------------------------------------
 
@@ -533,7 +531,11 @@ class ColumnChanges(Rows):
         values: list[Any] = reader.columns(pa.RecordBatch.from_arrays([stored], schema=schema))[column]
         return values
 
-    def _with_columns(self, renamed: Mapping[str, str], new_fingerprint: str | None) -> Self:
+    def _of_columns(self, names: Sequence[str], new_fingerprint: str | None = None) -> Self:
+        self._check_columns(names)
+        return self._renamed({name: name for name in names}, new_fingerprint)
+
+    def _renamed(self, renamed: Mapping[str, str], new_fingerprint: str | None) -> Self:
         """The columns `renamed` (old name → new name), in that order."""
         other = self._derived("columns", dict(renamed), new_fingerprint=new_fingerprint)
         other._info.features = Features({new: self._features[old] for old, new in renamed.items()})

@@ -20,6 +20,7 @@ from datasets_core.features.formats.formats import RowFormat
 from datasets_core.features.schema import Features, joined_features, storage_type
 from datasets_core.meta.info import DatasetInfo
 from datasets_core.meta.splits import NamedSplit
+from datasets_core.optional import is_hugging_face
 from datasets_core.store.pieces import Ints
 from datasets_core.store.rows.create import filled, spread
 from datasets_core.store.rows.indices import at_least
@@ -267,7 +268,10 @@ def _checked(datasets: Iterable[Any], verb: str) -> list[Any]:
                 "Pick one of them."
             )
         if not isinstance(dataset, Dataset) and not _is_stream(dataset):
-            raise ArgumentTypeError(f"Element {place} is of type {type(dataset).__name__}, not a Dataset. Give datasets only.")
+            kind, advice = type(dataset).__name__, "Give datasets only"
+            if is_hugging_face(dataset):
+                kind, advice = f"datasets.{kind}", "Convert it with Dataset.from_hf()"
+            raise ArgumentTypeError(f"Element {place} is of type {kind}, not a Dataset. {advice}.")
         if isinstance(dataset, Dataset) != isinstance(listed[0], Dataset):
             kinds = "a Dataset", "a stream"
             one, other = kinds if isinstance(dataset, Dataset) else kinds[::-1]

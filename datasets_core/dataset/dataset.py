@@ -13,12 +13,11 @@ from typing import TYPE_CHECKING, Any, Literal, Self
 import pyarrow as pa
 
 from datasets_core.config import settings
-from datasets_core.dataset.columns import ColumnChanges
 from datasets_core.dataset.insight.notebook import Overview
 from datasets_core.dataset.insight.search import Queries, Search
+from datasets_core.dataset.relational import Relational
 from datasets_core.dataset.selection import Selection
 from datasets_core.dataset.sources import FromFiles, FromFrames
-from datasets_core.dataset.transforms.map import Transforms
 from datasets_core.errors import ArgumentTypeError
 from datasets_core.features.schema import Features
 from datasets_core.io.export import Export, ForTensorflow
@@ -259,14 +258,13 @@ class Dataset(
     FromFrames,
     FromFiles,
     Selection,
-    ColumnChanges,
     Disk,
     Export,
     Pushing,
     Overview,
     Queries,
     Search,
-    Transforms,
+    Relational,
     ForTensorflow,
     Streaming,
     Identified,

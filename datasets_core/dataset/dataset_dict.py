@@ -19,6 +19,7 @@ from datasets_core.io.split_mapping import SplitMapping, each_split
 from datasets_core.meta.splits import NamedSplit
 
 if TYPE_CHECKING:
+    import pyarrow.compute as pc
     from numpy.random import Generator
 
     from datasets_core.io.tables import Table
@@ -125,6 +126,28 @@ class DatasetDict(SplitMapping[Dataset]):
     def __exit__(self, *error: object) -> None:
         for dataset in self.values():
             dataset.__exit__(*error)
+
+    @classmethod
+    def from_hf(cls, splits: Mapping[str, Any]) -> Self:
+        """The datasets of a `datasets.DatasetDict` of Hugging Face as those of this library; see `Dataset.from_hf`.
+
+        >>> import datasets
+        >>> theirs = datasets.DatasetDict({"train": datasets.Dataset.from_dict({"a": [1, 2]})})
+        >>> DatasetDict.from_hf(theirs)["train"]["a"][:]
+        [1, 2]
+        """
+        return cls({str(name): Dataset.from_hf(dataset) for name, dataset in splits.items()})
+
+    def to_hf(self) -> Any:
+        """Return the splits as a `datasets.DatasetDict` of Hugging Face; see `Dataset.to_hf`.
+
+        >>> DatasetDict({"train": Dataset.from_dict({"a": [1, 2]})}).to_hf()["train"][1]
+        {'a': 2}
+        """
+        from datasets_core.optional import needed
+
+        made = {name: dataset.to_hf() for name, dataset in self.items()}
+        return needed("datasets", "A dictionary of datasets of Hugging Face", "datasets").DatasetDict(made)
 
     # -- columns -------------------------------------------------------------------------------------------------------
 
@@ -270,6 +293,22 @@ class DatasetDict(SplitMapping[Dataset]):
         desc: str | None = None,
     ) -> Self:
         """Keep the rows of every split for which `function` returns something true; see `Dataset.filter`."""
+
+    @each_split(Dataset)
+    def drop_duplicates(
+        self, column_names: str | Sequence[str] | None = None, keep: Literal["first", "last", False] = "first"
+    ) -> Self:
+        """Drop the rows of each split that equal another one of the split; see `Dataset.drop_duplicates`."""
+
+    def with_columns(self, columns: Mapping[str, pc.Expression] | None = None, /, **named: pc.Expression) -> Self:
+        """Compute columns of every split by Arrow expressions; see `Dataset.with_columns`.
+
+        >>> import pyarrow.compute as pc
+        >>> splits = DatasetDict({"train": Dataset.from_dict({"a": [1]}), "test": Dataset.from_dict({"a": [2]})})
+        >>> splits.with_columns(b=pc.field("a") * 10)["test"][0]
+        {'a': 2, 'b': 20}
+        """
+        return type(self)({name: dataset.with_columns(columns, **named) for name, dataset in self.items()})
 
     def _shuffle(self, *, seeds: Any, seed: int | None, generators: Any, **options: Any) -> Self:
         if seed is not None and seeds is not None:

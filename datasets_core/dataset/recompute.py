@@ -266,7 +266,7 @@ def found_classes(values: list[Any], distinct: pa.Array, include_nulls: bool) ->
     texts = [str(value) for value in values if value is not None or include_nulls]
     label = ClassLabel(names=sorted(set(texts)))
     codes = [-1 if value is None and not include_nulls else label.codes[str(value)] for value in values]
-    codes_of = _int64_array(np.array(codes, dtype=np.int64), np.array(codes, dtype=np.int64) >= 0)
+    codes_of = int64_array(np.array(codes, dtype=np.int64), np.array(codes, dtype=np.int64) >= 0)
 
     def change(column: pa.Array) -> pa.Array:
         import pyarrow.compute as pc  # 20 ms that reading does without
@@ -305,12 +305,12 @@ def aligned_classes(name: str, feature: FeatureType, label2id: Mapping[str, int]
     def change(column: pa.Array) -> pa.Array:
         valid = validity(column)
         old = raw_values(column.buffers()[1], np.int64, column)
-        return _int64_array(codes_of[old if valid is None else np.where(valid, old, -1)], valid)
+        return int64_array(codes_of[old if valid is None else np.where(valid, old, -1)], valid)
 
     return ClassLabel(names=[label for _, label in ordered]), change
 
 
-def _int64_array(values: Any, valid: Any) -> pa.Array:
+def int64_array(values: Any, valid: Any = None) -> pa.Array:
     # `pa.array` and `fill_null` would import pandas where it is installed: 0.3 s
     values = np.ascontiguousarray(values, dtype=np.int64)
     return pa.Array.from_buffers(pa.int64(), len(values), [bitmap(valid), pa.py_buffer(values)])

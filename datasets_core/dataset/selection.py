@@ -111,6 +111,60 @@ class Selection(Rows):
         """
         return self._selected(range(min(row_count("skip", n), self.num_rows), self.num_rows))
 
+    def head(self, n: int = 5) -> Self:
+        """The first `n` rows as a dataset, as `take` has them.
+
+        >>> Dataset.from_dict({"a": [1, 2, 3]}).head(2)["a"][:]
+        [1, 2]
+        """
+        return self._selected(range(min(row_count("head", n), self.num_rows)))
+
+    def tail(self, n: int = 5) -> Self:
+        """The last `n` rows as a dataset.
+
+        >>> Dataset.from_dict({"a": [1, 2, 3]}).tail(2)["a"][:]
+        [2, 3]
+        """
+        return self._selected(range(max(0, self.num_rows - row_count("tail", n)), self.num_rows))
+
+    def sample(
+        self,
+        n: int | None = None,
+        fraction: float | None = None,
+        replace: bool = False,
+        seed: int | Sequence[int] | None = None,
+        generator: Generator | None = None,
+    ) -> Self:
+        """Rows drawn at random, in the order in which they are drawn.
+
+        Args:
+            n: how many; None: one, or `fraction`.
+            fraction: the share of all rows instead, rounded down; above 1 only with `replace`.
+            replace: True to draw a row again, perhaps.
+            seed: where chance begins; None: the global state of `np.random`.
+            generator: a numpy generator instead of a seed; it moves on.
+
+        >>> Dataset.from_dict({"a": [1, 2, 3, 4, 5]}).sample(3, seed=42)["a"][:]
+        [5, 1, 4]
+
+        Raises:
+            ConfigurationError: more rows than there are, `n` and `fraction`, or a seed and a generator.
+        """
+        if n is not None and fraction is not None:
+            raise ConfigurationError("sample() got both n= and fraction=. Give one of them.")
+        if fraction is not None and not fraction >= 0:
+            raise ConfigurationError(f"fraction={fraction} is below 0. Give a share of the rows, such as 0.1.")
+        count = row_count("sample", 1 if n is None else n) if fraction is None else int(fraction * self.num_rows)
+        if count > self.num_rows and not (replace and self.num_rows):
+            raise ConfigurationError(
+                f"sample() cannot draw {count} of {self.num_rows} rows. Draw fewer"
+                + (", or pass replace=True." if self.num_rows else ".")
+            )
+        chance = random_generator(seed, generator, verb="sample")
+        key = Hasher.hash(chance)
+        drawn = chance.choice(self.num_rows, count, replace) if count else np.zeros(0, np.int64)
+        return self._selected(drawn, None, "sample", count, replace, key)
+
     def shard(
         self,
         num_shards: int,

@@ -72,12 +72,12 @@ def sorted_rows(table: RowTable, index: Ints | None, keys: SortKeys) -> Ints:
     columns = table.select(list(dict.fromkeys(keys.columns)))
     rows = table.num_rows if index is None else len(index)
     limit = settings().sort_bytes
-    bytes_per_row = _bytes_per_row(columns)
-    if rows * bytes_per_row <= limit:
+    row_bytes = bytes_per_row(columns)
+    if rows * row_bytes <= limit:
         return keys.order(_keys(columns, index, 0, rows, keys))
-    step = max(_LEAST_ROWS, int(limit / _PARTS / (bytes_per_row + 8)))
+    step = max(_LEAST_ROWS, int(limit / _PARTS / (row_bytes + 8)))
     folder = settings().cache_dir
-    with files.disk_errors(folder, needed=int(rows * (bytes_per_row + 8))):
+    with files.disk_errors(folder, needed=int(rows * (row_bytes + 8))):
         os.makedirs(folder, exist_ok=True)
         runs = [
             _Run(_spilled(_keys(columns, index, start, min(start + step, rows), keys), start, keys, folder))
@@ -101,7 +101,7 @@ def _plain(kind: pa.DataType) -> pa.DataType:
     return kind.value_type if pa.types.is_dictionary(kind) else kind
 
 
-def _bytes_per_row(table: RowTable) -> float:
+def bytes_per_row(table: RowTable) -> float:
     """Of the keys, by a look at a few pieces; a mapped file is not read for it."""
     looked = range(0, table.num_pieces, max(1, table.num_pieces // 16))
     pieces = [table.piece(k) for k in looked]
@@ -132,13 +132,13 @@ def _spilled(keys: pa.Table, first: int, order: SortKeys, folder: str) -> pa.ipc
     numbers = pa.Array.from_buffers(pa.int64(), len(rows), [None, pa.py_buffer(rows)])
     run = keys.take(numbers)
     run = run.append_column(_ROW, pa.Array.from_buffers(pa.int64(), len(rows), [None, pa.py_buffer(rows + first)]))
-    with _nameless(folder) as handle:
+    with nameless_file(folder) as handle:
         with pa.ipc.new_file(pa.PythonFile(handle, mode="w"), run.schema) as writer:
             writer.write_table(run, max_chunksize=max(1, -(-run.num_rows // _BLOCKS_PER_RUN)))
-        return pa.ipc.open_file(pa.BufferReader(pa.py_buffer(_mapped(handle))))
+        return pa.ipc.open_file(pa.BufferReader(pa.py_buffer(mapped_file(handle))))
 
 
-def _nameless(folder: str) -> IO[bytes]:
+def nameless_file(folder: str) -> IO[bytes]:
     from tempfile import TemporaryFile  # 5 ms that tables which fit into the memory do without
 
     return TemporaryFile(dir=folder)
@@ -152,7 +152,7 @@ def _reserve(handle: IO[bytes], size: int) -> None:
         handle.truncate(size)
 
 
-def _mapped(handle: IO[bytes]) -> mmap.mmap:
+def mapped_file(handle: IO[bytes]) -> mmap.mmap:
     handle.flush()
     return mmap.mmap(handle.fileno(), 0)
 
@@ -183,9 +183,9 @@ def _merged(runs: list[_Run], rows: int, keys: SortKeys, limit: int, folder: str
     if rows * 8 <= limit:
         merged: Ints = np.empty(rows, np.int64)
     else:
-        with _nameless(folder) as handle:
+        with nameless_file(folder) as handle:
             _reserve(handle, rows * 8)
-            merged = np.frombuffer(_mapped(handle), np.int64)
+            merged = np.frombuffer(mapped_file(handle), np.int64)
     done = 0
     for numbers in _merging(runs, keys):
         merged[done : done + len(numbers)] = numbers

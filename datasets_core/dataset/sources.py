@@ -26,8 +26,9 @@ from datasets_core.files import locked
 from datasets_core.meta.info import DatasetInfo
 from datasets_core.meta.split_info import SplitDict, SplitInfo
 from datasets_core.meta.splits import NamedSplit, RowRange, Split
+from datasets_core.optional import is_hugging_face
 from datasets_core.progress import progress
-from datasets_core.store.fingerprint import fingerprint, random_fingerprint
+from datasets_core.store.fingerprint import Hasher, fingerprint, random_fingerprint
 from datasets_core.store.manifest import Manifest, ShardRecord, lock_path, read_manifest
 from datasets_core.store.rows.indices import as_features
 from datasets_core.store.rows.rows import Rows
@@ -547,6 +548,48 @@ class FromFrames(Rows):
         return rows_of_table(cls, table, features, info, split)
 
     @classmethod
+    def from_hf(cls, dataset: Any) -> Self:
+        """A dataset of Hugging Face `datasets` as one of this library: rows, selection, features, split and format.
+
+        Nothing is copied: files that it has mapped stay so, as long as one of both is there.
+
+        Args:
+            dataset: a `datasets.Dataset`; of a `datasets.DatasetDict` see `DatasetDict.from_hf`.
+
+        Raises:
+            ArgumentTypeError: something else.
+
+        >>> import datasets
+        >>> Dataset.from_hf(datasets.Dataset.from_dict({"a": [1, 2, 3]}).select([2, 0]))["a"][:]
+        [3, 1]
+        """
+        table: Any = getattr(getattr(dataset, "data", None), "table", None)
+        indices = getattr(dataset, "_indices", None)
+        if not is_hugging_face(dataset) or not isinstance(table, pa.Table):
+            found = f"{type(dataset).__module__}.{type(dataset).__name__}"
+            raise ArgumentTypeError(
+                f"from_hf() takes a Dataset of Hugging Face datasets, found {found}. "
+                "Use DatasetDict.from_hf for several splits, and from_generator for rows that are streamed."
+            )
+        features = Features.from_arrow_schema(dataset.features.arrow_schema)
+        schema = features.arrow_schema
+        columns = [_as_stored(table.column(field.name), field.type) for field in schema]
+        told = ("description", "citation", "homepage", "license")
+        texts: dict[str, Any] = {name: getattr(dataset.info, name, None) or "" for name in told}
+        made = cls(
+            pa.Table.from_arrays(columns, schema=schema),
+            info=DatasetInfo(features=features, **texts),
+            split=None if dataset.split is None else str(dataset.split),
+            indices_table=None if indices is None else indices.table,
+            fingerprint=Hasher.hash(("datasets", dataset._fingerprint)),
+        )
+        how = dataset.format
+        if how["type"] is None and how["columns"] == dataset.column_names:
+            return made
+        made.set_format(how["type"], how["columns"], how["output_all_columns"], **how["format_kwargs"])
+        return made
+
+    @classmethod
     def from_spark(
         cls,
         df: Any,
@@ -582,6 +625,15 @@ class FromFrames(Rows):
 
         check_spark_options(kwargs)
         return rows_of_spark(cls, df, split, features)
+
+
+def _as_stored(column: pa.ChunkedArray, kind: pa.DataType) -> pa.ChunkedArray:
+    """A column under the type that this library has for it, without a copy where both store the same."""
+    from datasets_core.store.rows.create import viewed
+
+    chunks = [chunk.storage if isinstance(chunk.type, pa.BaseExtensionType) else chunk for chunk in column.chunks]
+    stored = kind.storage_type if isinstance(kind, pa.BaseExtensionType) else kind
+    return pa.chunked_array([viewed(chunk if chunk.type == stored else chunk.cast(stored), kind) for chunk in chunks], kind)
 
 
 def _json_columns(df: pd.DataFrame, features: Features | None) -> dict[str, pa.ChunkedArray]:

@@ -7,19 +7,21 @@ So `uint64` joins neither signed integers nor floats: joining over a third type 
 from __future__ import annotations
 
 import json
+import re
 import reprlib
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from itertools import chain
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import TYPE_CHECKING, Any, NoReturn, TypeAlias
 
 import numpy as np
 import pyarrow as pa
 
-from datasets_core.errors import CastError
+from datasets_core.errors import CastError, ConfigurationError, UnknownColumnError
 from datasets_core.features.base import MAX_DEPTH, Mask, bitmap
 
 if TYPE_CHECKING:
     import numpy.typing as npt
+    import pyarrow.compute as pc
 
 types = pa.types
 _UNITS = ("s", "ms", "us", "ns")
@@ -491,3 +493,75 @@ def _map_as_list(array: pa.Array) -> pa.Array:
 def struct_parts(array: pa.Array) -> tuple[Mask | None, dict[str, pa.Array]]:
     """Mask and fields of a struct array; a field is null where its struct is."""
     return validity(array), dict(zip((field.name for field in array.type), array.flatten(), strict=True))
+
+
+# Arrow expressions, as `pc.field("a") > 3`: which columns they read, and their values.
+
+
+def is_expression(given: object) -> bool:
+    """True if it is an expression of Arrow; `pyarrow.compute`, 20 ms, is not imported for it."""
+    return type(given).__name__ == "Expression" and type(given).__module__.startswith("pyarrow.")
+
+
+def columns_of(expressions: Sequence[pc.Expression], names: Sequence[str]) -> list[str]:
+    """The columns that expressions may refer to: those whose names are in their texts."""
+    text = " ".join(map(str, expressions))
+    return [*names] if "FieldPath(" in text else [name for name in names if name in text]
+
+
+def computed(expressions: Mapping[str, pc.Expression], table: pa.Table, known: Sequence[str]) -> pa.Table:
+    """The values of expressions for the rows of a table, in their order.
+
+    Raises:
+        UnknownColumnError: a column that the table has not.
+        ConfigurationError: an expression that has no value, as a text compared with a number, or that fails at a value.
+    """
+    from pyarrow import acero
+
+    source = acero.Declaration("table_source", acero.TableSourceNodeOptions(table))
+    options = acero.ProjectNodeOptions([*expressions.values()], [*expressions])
+    try:
+        return acero.Declaration("project", options, [source]).to_table(use_threads=True)
+    except (pa.ArrowInvalid, pa.ArrowNotImplementedError, pa.ArrowKeyError, pa.ArrowTypeError) as error:
+        _refuse(expressions, error, known)
+
+
+def _refuse(expressions: Mapping[str, pc.Expression], error: Exception, known: Sequence[str]) -> NoReturn:
+    lacking = re.match(r"No match for FieldRef\.Name\((.*?)\) in ", str(error))
+    if lacking is not None and lacking[1] not in known:
+        raise UnknownColumnError(lacking[1], known=known) from None
+    text, reason = ", ".join(map(str, expressions.values())), str(error).strip().rstrip(".")
+    advice = _CAST if "not in range" in reason else "Change it, or the values of its columns"
+    raise ConfigurationError(f"The expression {text} cannot be computed: {reason}. {advice}.") from error
+
+
+_CAST = "Cast the column, as pc.field('a').cast('float64')"
+
+
+def check_precision(expressions: Mapping[str, pc.Expression], kinds: pa.Schema, used: pa.Schema) -> None:
+    """Refuse float32 that the user did not ask for: Arrow divides an int64 by 1000.0 so, since that number fits into it."""
+    if any(pa.types.is_nested(field.type) or field.type in (pa.float32(), pa.float16()) for field in used):
+        return
+    for name, expression in expressions.items():
+        if kinds.field(name).type == pa.float32() and "to_type=float" not in str(expression):
+            raise ConfigurationError(
+                f"Arrow computes {expression} in float32, because its number fits into it, and loses digits. {_CAST}."
+            )
+
+
+def no_rows(schema: pa.Schema) -> pa.Table:
+    return pa.Table.from_arrays([pa.nulls(0, field.type) for field in schema], schema=schema)
+
+
+def truths(expression: pc.Expression, table: pa.Table, known: Sequence[str]) -> pa.ChunkedArray:
+    """For each row of a table, whether an expression is true; null where it is null.
+
+    Raises:
+        UnknownColumnError: a column that the table has not.
+        ConfigurationError: its values are not booleans, or it cannot be computed.
+    """
+    found = computed({"keep": expression}, table, known).column(0)
+    if not (types.is_boolean(found.type) or types.is_null(found.type)):
+        reason = f"filter() takes an expression of booleans, but {expression} gives {found.type}"
+        raise ConfigurationError(f"{reason}. Compare it to a value.")
+    return found.cast(pa.bool_())

@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
+from datasets_core.config import has_small_tokens
 from datasets_core.errors import CastError, ConfigurationError
 from datasets_core.features.arrow import (
     Misfit,
@@ -35,6 +36,38 @@ from datasets_core.features.types import Json
 from datasets_core.features.values import as_elements, decode_value, is_missing, is_tensor, plain_scalar, shown, tensor_array
 
 types = pa.types
+_TOKENS = {
+    "attention_mask": pa.int8(),
+    "input_ids": pa.int32(),
+    "special_tokens_mask": pa.int8(),
+    "token_type_ids": pa.int8(),
+}
+
+
+def token_array(name: str, array: pa.Array) -> pa.Array:
+    """Integers that a tokenizer makes in the small type that their column has in `datasets`, if all fit into it.
+
+    >>> token_array("input_ids", pa.array([[1, 2]])).type, token_array("input_ids", pa.array([1 << 40])).type
+    (ListType(list<item: int32>), DataType(int64))
+    """
+    small = _TOKENS.get(name)
+    if small is None or not has_small_tokens():
+        return array
+    wanted = _with_leaf(array.type, small)
+    try:
+        return array if wanted is None else array.cast(wanted)
+    except pa.ArrowInvalid:
+        return array
+
+
+def _with_leaf(kind: pa.DataType, leaf: pa.DataType) -> pa.DataType | None:
+    """A type of int64 values, or of lists of such, with smaller integers; None for other types."""
+    if not types.is_list(kind):
+        return leaf if types.is_int64(kind) else None
+    inner = _with_leaf(kind.value_type, leaf)
+    return None if inner is None else pa.list_(kind.value_field.with_type(inner))
+
+
 _BYTES = frozenset({bytes, bytearray, memoryview})
 
 

@@ -10,6 +10,8 @@ import pyarrow as pa
 
 from datasets_core.errors import ArgumentTypeError, CastError, ConfigurationError, UnknownColumnError
 from datasets_core.features.formats.formats import check_format
+from datasets_core.optional import needed
+from datasets_core.store.fingerprint import Hasher
 from datasets_core.store.rows.indices import as_int, checked_batch_size, names_of
 from datasets_core.store.rows.rows import Rows
 
@@ -142,6 +144,42 @@ class Export(Rows, Frames):
         shown = self.with_format("narwhals", backend=backend)
         frames: Any = shown.iter(1000 if batch_size is None else batch_size) if batched else shown[:]
         return frames  # type: ignore[no-any-return]
+
+    def to_hf(self) -> Any:
+        """Return the rows as a `datasets.Dataset` of Hugging Face, with selection, features, split and format.
+
+        Columns are not copied. Its worker processes map the files of rows that are in Arrow files.
+
+        Raises:
+            MissingDependencyError: the package `datasets` is not installed.
+            ConfigurationError: `import datasets` gives this library in this process.
+
+        >>> Dataset.from_dict({"a": [1, 2, 3]}).select([2, 0]).to_hf()[0]
+        {'a': 3}
+        """
+        from datasets_core.io.tables import hugging_face_table
+
+        hf = needed("datasets", "A dataset of Hugging Face", "datasets")
+        if type(hf).__name__ == "AliasModule":
+            raise ConfigurationError(
+                "Here `import datasets` gives datasets_core, so to_hf() has no class to make. Leave it out."
+            )
+        described = self._described(self._table.to_table())
+        features = hf.Features.from_dict(self._features.to_dict())
+        texts: dict[str, Any] = {
+            name: getattr(self._info, name) or "" for name in ("description", "citation", "homepage", "license")
+        }
+        made = hf.Dataset(
+            hugging_face_table(hf, described, self._table, features),
+            info=hf.DatasetInfo(features=features, **texts),
+            split=None if self._split is None else hf.NamedSplit(str(self._split)),
+            indices_table=None if self._index is None else hf.table.InMemoryTable(self._indices.table),  # type: ignore[union-attr]
+            fingerprint=Hasher.hash(("datasets_core", self._fingerprint)),
+        )
+        how = self.format
+        if how["type"] is not None or how["columns"] != self.column_names:
+            made.set_format(how["type"], how["columns"], how["output_all_columns"], **how["format_kwargs"])
+        return made
 
     def to_csv(
         self,

@@ -257,6 +257,30 @@ def _json_value(value: Any) -> Any:
 # -- rows of frames ----------------------------------------------------------------------------------------------------
 
 
+def hugging_face_table(hf: Any, table: pa.Table, rows: RowTable, features: Any) -> Any:
+    """A table of the package `datasets`: mapped files stay files, so that its worker processes map them too.
+
+    Args:
+        hf: the package.
+        table: the rows.
+        rows: the same, by their files.
+        features: of the package.
+    """
+    schema = features.arrow_schema
+    held = rows.whole_files()
+    if held and held[0].schema.remove_metadata().equals(schema.remove_metadata()):
+        with contextlib.suppress(pa.ArrowInvalid):  # a file that is no stream
+            return hf.table.concat_tables([hf.table.MemoryMappedTable.from_file(shard.path) for shard in held])
+    columns = [
+        pa.chunked_array([chunk.storage for chunk in column.chunks], column.type.storage_type)
+        if isinstance(column.type, pa.BaseExtensionType)
+        else column
+        for column in table.columns
+    ]
+    plain = pa.Table.from_arrays(columns, names=table.column_names)
+    return hf.table.InMemoryTable(hf.table.table_cast(plain, schema))
+
+
 def rows_of_table(kind: type[T], table: pa.Table, features: Features | None, info: DatasetInfo | None, split: str | None) -> T:
     """Return the rows of a frame that was converted to a table.
 

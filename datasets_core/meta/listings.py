@@ -107,20 +107,20 @@ def media_type(name: str) -> str:
 
 # What the modules of the formats say in EXTENSIONS: to ask each of them would import them all.
 _EXTENSIONS = {
-    "parquet": ".parquet .geoparquet .gpq",
-    "arrow": ".arrow",
-    "json": ".json .jsonl .ndjson",
-    "csv": ".csv .tsv",
+    "parquet": ".parquet .geoparquet .gpq .pq",
+    "arrow": ".arrow .feather",
+    "json": ".json .jsonl .ndjson .jsonlines .geojson",
+    "csv": ".csv .tsv .tab",
     "imagefolder": (
         ".blp .bmp .dib .bufr .cur .pcx .dcx .dds .ps .eps .fit .fits .fli .flc .ftc .ftu .gbr .gif .grib "
         ".png .apng .jp2 .j2k .jpc .jpf .jpx .j2c .icns .ico .im .iim .tif .tiff .jfif .jpe .jpg .jpeg .msp "
         ".pcd .pxr .pbm .pgm .ppm .pnm .psd .bw .rgb .rgba .sgi .ras .tga .icb .vda .vst .webp .wmf .emf .xbm "
-        ".xpm"
+        ".xpm .avif .heic .heif"
     ),
     "audiofolder": (
         ".mpg .aiff .au .avr .caf .flac .htk .svx .mat4 .mat5 .mpc2k .ogg .paf .pvf .raw .rf64 .sd2 .sds "
         ".ircam .voc .w64 .wav .nist .wavex .wve .xi .mp3 .opus .3gp .3g2 .asf .flv .m4v .webm .f4v .wmv .wma "
-        ".ogm .mxf .nut"
+        ".ogm .mxf .nut .m4a .aac"
     ),
     "videofolder": ".mpeg .avi .mp4 .mov .mkv",
     "pdffolder": ".pdf",
@@ -133,6 +133,11 @@ _EXTENSIONS = {
     "fastq": ".fq .fastq",
     "meshfolder": ".glb .gltf .ply .stl",
     "niftifolder": ".nii .nii.gz",
+    "orc": ".orc",
+    "avro": ".avro",
+    "numpy": ".npy .npz",
+    "excel": ".xlsx .xlsm .xlsb .xls .ods",
+    "sqlite": ".sqlite .sqlite3 .db .db3",
     "text": ".txt",
 }
 FORMATS: dict[str, str] = {}

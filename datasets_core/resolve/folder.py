@@ -535,6 +535,12 @@ def file_source(request: Request, path: str, commits: HubCommits | None = None) 
         raise ConfigurationError(f"{request.path!r} is a data file, but data_files= was given, too. Pass only one of the two.")
     named = registry.DESCRIPTIONS.get(path.rpartition("/")[2])
     found = (named, {}) if named is not None else registry.format_of(path)
+    if found is None and registry.is_archive(path) and not files.is_url(path):
+        inside = registry.in_archive(path)
+        if inside is None:
+            raise DatasetNotFoundError(f"{request.path!r} is an archive without files of a known format. Extract it, and look.")
+        name, options, data_files = inside
+        return FormatSource(request._replace(data_files=data_files, options={**options, **request.options}), name, commits)
     if found is None:
         raise DatasetNotFoundError(
             f"{request.path!r} does not have the extension of a known format. "

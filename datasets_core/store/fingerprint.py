@@ -374,16 +374,16 @@ class ValueWriter:
         elif isinstance(value, (pa.Array, pa.ChunkedArray)):
             self._put("arrow", b"array:" + str(value.type).encode())
             self._put("data", _ipc(value))
-        elif isinstance(value, pa.Schema):
-            self._put("arrow", b"schema:" + value.serialize().to_pybytes())
-        elif isinstance(value, pa.Field):
-            self._put("arrow", b"field:" + pa.schema([value]).serialize().to_pybytes())
-        elif isinstance(value, pa.DataType):
-            self._put("arrow", b"type:" + pa.schema([pa.field("", value)]).serialize().to_pybytes())
+        elif isinstance(value, (pa.Schema, pa.Field, pa.DataType)):
+            kind = b"schema:" if isinstance(value, pa.Schema) else b"field:" if isinstance(value, pa.Field) else b"type:"
+            fields = value if isinstance(value, (pa.Schema, pa.Field)) else pa.field("", value)
+            self._put("arrow", kind + (pa.schema([fields]) if kind != b"schema:" else fields).serialize().to_pybytes())
         elif isinstance(value, pa.Scalar):
             self.write(pa.array([value.as_py()], value.type))
         elif isinstance(value, pa.Buffer):
             self._put("arrow", b"buffer:" + value.to_pybytes())
+        elif type(value).__name__ == "Expression":  # its literals, and its calls in the metadata of their schema
+            self._items("expression", [pa.ipc.open_file(value.__reduce__()[1][0]).get_batch(0)], 1)
         else:
             self._write_object(value)
 

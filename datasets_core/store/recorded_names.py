@@ -228,7 +228,9 @@ ShardBasedBuilder _Taken _Taker; tfds.tfds_info: DatasetIdentity Keys MetadataDi
 ListOrTreeOrElem Tree TreeDict TupleOrList _Generic; tfds.utilities: FileFormat Size TextEncoderConfig classproperty;
 transforms.assembling: Assembler Draft; transforms.calling: Caller Calls _RowFailure; transforms.filtering: FilterPlan;
 transforms.inputs: Inputs _ColumnSource _FormattedColumns _FormattedRows _RowSource; transforms.map_jobs: _Work;
-transforms.mapping: Mapper _Stored; transforms.returned: ColumnEncoder; transforms.transforms: Transforms
+transforms.mapping: Mapper _Stored; transforms.returned: ColumnEncoder; transforms.transforms: Transforms; dataset.keys:
+Aggregation GroupFunction; dataset.relational: GroupBy Relational; stream.transforms: ExpressionMask; builders.binary: Avro
+Excel ExcelConfig Numpy NumpyConfig Orc Sqlite SqliteConfig TableConfig _Binary
 """
 
 # Names with several definitions in the library: the package or module in which each is defined now, and its recorded module.

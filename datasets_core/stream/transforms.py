@@ -12,6 +12,7 @@ import pyarrow as pa
 
 from datasets_core.engines.pool import ENGINES, WorkerPool
 from datasets_core.errors import ArgumentTypeError, ConfigurationError
+from datasets_core.features.arrow import is_expression, truths
 from datasets_core.features.base import FeatureType, feature_to_arrow
 from datasets_core.features.formats.formats import RowFormat, check_format, format_name
 from datasets_core.features.schema import Features, RowEncoder, feature_from_arrow
@@ -91,10 +92,11 @@ class Transforming(Streamed):
         engine: str = "threads",
         on_error: str | None = None,
     ) -> Self:
-        """Return the rows for which `function` returns a true value.
+        """Return the rows for which `function` returns a true value, or for which an Arrow expression is true.
 
         Args:
-            function: takes a row and returns whether to keep it; or (`batched`) takes columns and returns a list of booleans.
+            function: takes a row and returns whether to keep it; or (`batched`) takes columns and returns a list of booleans;
+                or an expression, as `pc.field("a") > 1`, which Arrow computes for `batch_size` rows together.
             with_indices, input_columns, batched, batch_size, fn_kwargs, num_workers, engine: see `map`.
             on_error: "raise" or "skip" (as is "null"): action for rows at which this function fails; None: see `on_error`.
 
@@ -105,6 +107,12 @@ class Transforming(Streamed):
             UnknownColumnError: a column that does not exist.
             MaskLengthError: a batched function did not return one boolean for each row.
         """
+        if is_expression(function):
+            if with_indices or input_columns is not None or fn_kwargs:
+                raise ConfigurationError("An Arrow expression takes no with_indices=, input_columns=, fn_kwargs=. Remove them.")
+            tables = self.with_format("arrow")
+            call = tables._function("filter", ExpressionMask(function), None, False, None, _pool(num_workers, engine))
+            return self._then(Filter(call, True, _size(batch_size), on_error=check_action(on_error)))
         call = self._function("filter", function or _always, fn_kwargs, with_indices, input_columns, _pool(num_workers, engine))
         return self._then(Filter(call, batched, _size(batch_size), on_error=check_action(on_error)))
 
@@ -391,6 +399,16 @@ class Transforming(Streamed):
             raise ArgumentTypeError(f"{verb}() takes a function, found {type(function).__name__}. Give the function itself.")
         inputs = None if columns is None else tuple(named(columns))
         return Function(function, verb, dict(kwargs or {}), with_indices, inputs, self._format, pool)
+
+
+class ExpressionMask:
+    """For each row of a table, whether an Arrow expression is true."""
+
+    def __init__(self, expression: Any) -> None:
+        self._expression = expression
+
+    def __call__(self, table: pa.Table) -> pa.ChunkedArray:
+        return truths(self._expression, table, table.column_names).fill_null(False)
 
 
 def named(columns: str | Sequence[str] | None) -> list[str]:

@@ -83,4 +83,4 @@ def test_damage_is_one_error_with_the_users_name(tmp_path, data, cause):
 
 
 def test_the_extension_is_known():
-    assert EXTENSIONS == {".arrow": {}}
+    assert EXTENSIONS == {".arrow": {}, ".feather": {}}

@@ -352,7 +352,7 @@ def test_a_quote_that_never_closes_stops_long_before_the_file_is_in_memory(path,
 
 
 def test_tsv_files_are_tab_separated():
-    assert EXTENSIONS == {".csv": {}, ".tsv": {"sep": "\t"}}
+    assert EXTENSIONS == {".csv": {}, ".tsv": {"sep": "\t"}, ".tab": {"sep": "\t"}}
 
 
 @pytest.mark.parametrize(

@@ -1,9 +1,12 @@
 """Images in folders: known by their extensions, decoded, labelled by folder."""
 
 import io
+import logging
 
 import pytest
 
+from datasets_core import load_dataset
+from datasets_core.builders import _folder
 from datasets_core.features.media.types import Image
 from datasets_core.features.schema import Features
 from datasets_core.features.types import ClassLabel
@@ -26,3 +29,18 @@ def test_a_folder_of_images_gives_pictures_and_their_labels(from_folder, extensi
         ((2, 3), 0, 0),
         ((2, 3), 255, 1),
     ]
+
+
+def test_a_large_copy_is_announced_with_the_way_to_avoid_it(tmp_path, monkeypatch, caplog):
+    (tmp_path / "images").mkdir()
+    (tmp_path / "images" / "a.png").write_bytes(bytes(1000))
+    folder = str(tmp_path / "images")
+    monkeypatch.setattr(_folder, "_SAID_BYTES", 1000)
+    load_dataset(folder, cache_dir=str(tmp_path / "1"))
+    assert caplog.text == ""
+    monkeypatch.setattr(_folder, "_SAID_BYTES", 999)
+    with caplog.at_level(logging.WARNING):
+        for options in ({"embed_files": False}, {"streaming": True}, {}):
+            assert caplog.text == ""
+            load_dataset(folder, cache_dir=str(tmp_path / "2"), **options)
+    assert "embed_files=False" in caplog.text and len(caplog.records) == 1

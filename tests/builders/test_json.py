@@ -375,7 +375,8 @@ def test_an_array_is_read_in_pieces(path):
 def test_options_without_meaning_are_refused():
     with pytest.raises(ConfigurationError, match="on_mixed_types"):
         JsonConfig(on_mixed_types="drop")
-    assert json_builder.EXTENSIONS == {".json": {}, ".jsonl": {}, ".ndjson": {}}
+    plain = {name: {} for name in (".json", ".jsonl", ".ndjson", ".jsonlines")}
+    assert {**plain, ".geojson": {"field": "features"}} == json_builder.EXTENSIONS
 
 
 TYPED = st.recursive(

@@ -158,4 +158,4 @@ def test_options_without_meaning_are_refused(options):
 
 
 def test_geoparquet_is_parquet():
-    assert set(EXTENSIONS) == {".parquet", ".geoparquet", ".gpq"}
+    assert set(EXTENSIONS) == {".parquet", ".geoparquet", ".gpq", ".pq"}

@@ -454,3 +454,16 @@ def test_probabilities_that_are_no_numbers_are_refused() -> None:
 def test_a_dataset_without_rows_ends_at_once_where_nothing_is_replaced() -> None:
     assert interleaved([0, 2], [0.5, 0.5], 1, "all_exhausted_without_replacement").tolist() == [0, 1]
     assert interleaved([0, 2], None, None, "first_exhausted").tolist() == []
+
+
+def test_a_dataset_of_hugging_face_is_refused_with_the_way_to_convert_it() -> None:
+    theirs = type("Dataset", (), {"__module__": "datasets.arrow_dataset"})()
+    ours = Dataset.from_dict({"a": [1]})
+    for combine in (concatenate_datasets, interleave_datasets):
+        with pytest.raises(ArgumentTypeError, match=r"from_hf\(\)"):
+            combine([ours, theirs])
+    with pytest.raises(ArgumentTypeError, match=r"from_hf\(\)"):
+        ours.join(theirs, on="a")
+    for other in (theirs, ours, {"train": ours}):
+        with pytest.raises(ArgumentTypeError):
+            Dataset.from_hf(other)

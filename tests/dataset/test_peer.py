@@ -243,3 +243,42 @@ def test_each_opens_the_files_of_the_other(peer: ModuleType, tmp_path: Path) -> 
     again = peer.load_dataset("arrow", data_files=mine.cache_files[0]["filename"], split="train", cache_dir=str(tmp_path / "c"))
     assert list(again) == list(mine)
     assert str(again.features) == str(mine.features)
+
+
+def _same_rows(peer: ModuleType, one: Any, other: Any) -> bool:
+    plain = [rows.cast_column("image", peer.Image(decode=False)).with_format(None)[:] for rows in (one, other)]
+    return bool(plain[0] == plain[1])
+
+
+def test_datasets_of_the_peer_become_ours_and_theirs_again_without_a_copy(peer: ModuleType, tmp_path: Path) -> None:
+    features = peer.Features(
+        {
+            "matrix": peer.Array2D((1, 2), "int32"),
+            "image": peer.Image(),
+            "list": peer.List(peer.Value("int8")),
+            "label": peer.ClassLabel(names=["x", "y"]),
+        }
+    )
+    columns = {
+        "matrix": [[[1, 2]], [[3, 4]], [[5, 6]]],
+        "image": [None, {"bytes": b"12", "path": None}, None],
+        "list": [[1], [], None],
+        "label": [0, 1, 0],
+    }
+    theirs = peer.Dataset.from_dict(columns, features=features, split="train")
+    formatted = theirs.with_format("numpy", columns=["matrix"])
+    for given in (theirs, theirs.select([2, 0]), formatted):
+        ours = Dataset.from_hf(given)
+        assert ours.features.to_dict() == given.features.to_dict() and ours.split == given.split
+        assert ours.with_format(None)["matrix"][:] == given.with_format(None)["matrix"][:]
+        assert ours._fingerprint == Dataset.from_hf(given)._fingerprint
+        back = ours.to_hf()
+        assert type(back) is peer.Dataset and back.features == given.features and back.format == given.format
+        assert back.split == given.split and _same_rows(peer, back, given)
+    buffers = [rows.data.table["label"].chunk(0).buffers()[1].address for rows in (theirs, Dataset.from_hf(theirs))]
+    assert buffers[0] == buffers[1]
+    Dataset.from_dict({"a": list(range(100))}).save_to_disk(tmp_path / "d")
+    ours = Dataset.load_from_disk(tmp_path / "d")
+    assert ours.to_hf().cache_files == ours.cache_files and ours.select([7, 3]).to_hf()["a"][:] == [7, 3]
+    splits = DatasetDict.from_hf(peer.DatasetDict(train=theirs))
+    assert type(splits.to_hf()) is peer.DatasetDict and splits["train"].num_rows == 3

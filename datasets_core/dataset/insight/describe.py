@@ -26,7 +26,8 @@ overflow-wrap:break-word;font-weight:400;color:inherit}
 .dsc thead small{display:block;font-weight:400;opacity:.6;white-space:normal}
 .dsc tbody tr:hover{background:rgba(128,128,128,.09)}
 .dsc td.number,.dsc .label{white-space:nowrap}
-.dsc td.number{text-align:right!important;font-variant-numeric:tabular-nums}
+.dsc td.number,.dsc th.number{text-align:right!important;font-variant-numeric:tabular-nums}
+.dsc td.null{text-align:center!important}
 .dsc .row{opacity:.5;text-align:right!important}
 .dsc .none,.dsc .note{opacity:.55;font-style:italic}
 .dsc code{font:12px/1.4 ui-monospace,monospace;background:none;color:inherit;padding:0;white-space:pre-wrap}
@@ -177,7 +178,7 @@ class Summary:
         lines = []
         for row in rows:
             sized = enumerate(zip(row, widths, strict=True))
-            cells = [cell.rjust(width) if 2 <= i < 7 else cell.ljust(width) for i, (cell, width) in sized]
+            cells = [cell.rjust(width) if i in _NUMBERS else cell.ljust(width) for i, (cell, width) in sized]
             lines.append("  ".join(cells).rstrip())
         return "\n".join([title, *lines])
 
@@ -185,12 +186,14 @@ class Summary:
         return str(self)
 
     def _repr_html_(self) -> str:
-        head = "".join(f"<th>{escape(cell)}</th>" for cell in _HEAD)
+        head = "".join(f"<th{_class(number)}>{escape(cell)}</th>" for number, cell in enumerate(_HEAD))
         body = "".join(f"<tr>{_html_cells(column)}</tr>" for column in self.columns)
         title = f"{self.num_rows:,} row{'' if self.num_rows == 1 else 's'}"
         return framed(title, f"<table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>")
 
 
+_UNITS = {"characters": "chars"}
+_NUMBERS = range(2, 7)  # the columns of numbers
 _HEAD = ("column", "kind", "nulls", "distinct", "min", "mean", "max", "values")
 
 
@@ -198,17 +201,17 @@ def _cells(column: ColumnSummary) -> list[str]:
     """Return the cells of a column's line, with lengths for columns without numbers."""
     distinct = "" if column.distinct is None else f"{'' if column.is_distinct_exact else '~'}{column.distinct:,}"
     low, mean, high = column.min, column.mean, column.max
-    unit = ""
+    bounds = [_text(low), _text(mean), _text(high)]
     if column.lengths is not None:
-        low, mean, high = column.lengths.min, column.lengths.mean, column.lengths.max
-        unit = f"({column.lengths.unit}) "
-    values = unit + (_spread(column.histogram.counts) if column.histogram is not None else _frequent(column.frequencies))
+        unit = _UNITS.get(column.lengths.unit, column.lengths.unit)
+        bounds = [f"{_text(length)} {unit}" for length in (column.lengths.min, column.lengths.mean, column.lengths.max)]
+    values = _spread(column.histogram.counts) if column.histogram is not None else _frequent(column.frequencies)
     return [
         _cut(column.name, 40),
         _cut(column.kind, 24),
         _nulls(column),
         distinct,
-        *map(_text, (low, mean, high)),
+        *bounds,
         values.strip(),
     ]
 
@@ -257,4 +260,9 @@ def _html_cells(column: ColumnSummary) -> str:
     else:
         drawn = escape(values)
     first, *others = cells
-    return f"<th>{escape(first)}</th>" + "".join(f"<td>{escape(cell)}</td>" for cell in others) + f"<td>{drawn}</td>"
+    shown = "".join(f"<td{_class(number)}>{escape(cell)}</td>" for number, cell in enumerate(others, 1))
+    return f"<th>{escape(first)}</th>{shown}<td>{drawn}</td>"
+
+
+def _class(number: int) -> str:
+    return ' class="number"' if number in _NUMBERS else ""

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import pyarrow as pa
 
 from datasets_core.errors import ConfigurationError, DatasetsCoreError
-from datasets_core.features.base import FeatureType
+from datasets_core.features.base import FeatureType, Value
 from datasets_core.store.rows.indices import as_int, names_of
 from datasets_core.store.rows.rows import Rows
 
@@ -190,12 +190,17 @@ def _counted(number: int, what: str) -> str:
 def _head(name: str, feature: FeatureType) -> str:
     from datasets_core.dataset.insight.describe import kind_of_feature
 
-    return f"<th>{_escape(_cut(name, 60))}<small>{_escape(_cut(kind_of_feature(feature), 60))}</small></th>"
+    kind = ' class="number"' if isinstance(feature, Value) and _is_number(feature.pa_type) else ""
+    return f"<th{kind}>{_escape(_cut(name, 60))}<small>{_escape(_cut(kind_of_feature(feature), 60))}</small></th>"
+
+
+def _is_number(kind: pa.DataType) -> bool:
+    return bool(pa.types.is_integer(kind) or pa.types.is_floating(kind))
 
 
 def _cell(value: pa.Scalar, feature: FeatureType, budget: _Budget) -> str:
     if not value.is_valid:
-        return '<td><span class="none">None</span></td>'
+        return '<td class="null"><span class="none">None</span></td>'
     from datasets_core.features.types import ClassLabel  # 2 ms that reading does without
 
     if isinstance(feature, ClassLabel):

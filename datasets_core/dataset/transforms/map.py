@@ -16,9 +16,10 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Self
 import numpy as np
 import pyarrow as pa
 
-from datasets_core.config import settings
+from datasets_core.config import has_small_tokens, settings
 from datasets_core.engines import Engine
 from datasets_core.errors import ArgumentTypeError, ConfigurationError, MaskLengthError
+from datasets_core.features.arrow import is_expression
 from datasets_core.features.base import List
 from datasets_core.features.schema import Features
 from datasets_core.features.values import tensor_array
@@ -374,6 +375,7 @@ class Transforms(Rows):
             disable_nullable,
             plan.try_original_type,
             on_mixed_types,
+            *([] if has_small_tokens() else ["int64 tokens"]),
         )
         other = self._derived("map", *self._seen(), *decisive, new_fingerprint=new_fingerprint)
         assert other._lineage.fingerprint  # now: what the function uses may be changed later
@@ -410,12 +412,13 @@ class Transforms(Rows):
         desc: str | None = None,
         engine: str | Engine | None = None,
     ) -> Self:
-        """Return the rows for which `function` returns a true value.
+        """Return the rows for which `function` returns a true value, or for which an Arrow expression is true.
 
         No row is written, only an index of them, which is cached as results of `map` are.
 
         Args:
-            function: takes a row and returns whether to keep it; or (`batched`) takes columns and returns a list of booleans.
+            function: takes a row and returns whether to keep it; or (`batched`) takes columns and returns a list of booleans;
+                or an expression, as `pc.field("a") > 1`, which Arrow computes without a call for each row.
             with_indices, with_rank, input_columns, batched, batch_size, fn_kwargs, num_proc, desc, engine: see `map`.
             keep_in_memory: True to write no file.
             load_from_cache_file: False calls the function again and replaces the cached result.
@@ -430,27 +433,57 @@ class Transforms(Rows):
             UnknownColumnError: a column that does not exist.
             MaskLengthError: a batched function did not return one boolean for each row.
         """
-        from datasets_core.dataset.results import place_of
         from datasets_core.dataset.transforms.calling import as_size, number_of_parts
 
+        keeping: dict[str, Any] = {
+            "keep_in_memory": keep_in_memory,
+            "load_from_cache_file": load_from_cache_file,
+            "cache_file_name": cache_file_name,
+            "new_fingerprint": new_fingerprint,
+        }
+        if is_expression(function):
+            from datasets_core.dataset.relational import rows_where  # it imports this module
+
+            if with_indices or with_rank or input_columns is not None or fn_kwargs:
+                raise ConfigurationError(
+                    "An Arrow expression takes no with_indices=, with_rank=, input_columns= or fn_kwargs=. Remove them."
+                )
+            expression: Any = function
+            return self._kept_rows(lambda: rows_where(self, expression), "filter", function, **keeping)
         inputs, size = self._named(input_columns), as_size(batch_size)
         calls = self._calls("filter", function or _always, fn_kwargs, with_indices, with_rank)
         _check_engine(engine)
         _check_suffix(suffix_template)
         parts = number_of_parts(num_proc, self.num_rows) if with_rank else None
         decisive = (*self._seen(), *_of_function(calls, inputs, batched, size), parts)
-        lineage = self._lineage.then("filter", *decisive, new_fingerprint=new_fingerprint)
-        assert lineage.fingerprint  # now: what the function uses may be changed later
+        plan = FilterPlan(calls, inputs, batched, size)
+        find = partial(chosen_rows, self, plan, num_proc=num_proc, engine=engine, desc=desc)
+        return self._kept_rows(find, "filter", *decisive, **keeping)
+
+    def _kept_rows(
+        self,
+        find: Callable[[], Ints],
+        operation: str,
+        *decisive: Any,
+        keep_in_memory: bool = False,
+        load_from_cache_file: bool | None = None,
+        cache_file_name: str | None = None,
+        new_fingerprint: str | None = None,
+    ) -> Self:
+        """The rows whose ascending numbers `find` returns, from an index that is cached."""
+        from datasets_core.dataset.results import place_of
+
+        lineage = self._lineage.then(operation, *decisive, new_fingerprint=new_fingerprint)
+        assert lineage.fingerprint  # now: what a function uses may be changed later
         place = place_of(self, lineage, keep_in_memory=keep_in_memory, cache_file_name=cache_file_name)
         path = index_path(place, self)
         is_wanted = settings().caching if load_from_cache_file is None else load_from_cache_file
         rows = read_index(path, place, self.num_rows) if path is not None and is_wanted else None
         if rows is None:
-            plan = FilterPlan(calls, inputs, batched, size)
-            rows = chosen_rows(self, plan, num_proc=num_proc, engine=engine, desc=desc)
+            rows = find()
             if path is not None:
                 write_index(path, place, rows, self.num_rows)
-        other = self._selected(rows, None, "filter", *decisive)
+        other = self._selected(rows, None, operation, *decisive)
         other._lineage = lineage
         if not len(rows):
             other._index = rows  # an index of no row: what was filtered always has one

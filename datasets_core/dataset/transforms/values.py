@@ -23,7 +23,7 @@ from datasets_core.features.cast import cast_table
 from datasets_core.features.encode import Column, compile_column
 from datasets_core.features.formats.formats import TABULAR
 from datasets_core.features.formats.python import dict_rows, reader
-from datasets_core.features.inference import infer_column, infer_or_json
+from datasets_core.features.inference import infer_column, infer_or_json, token_array
 from datasets_core.features.schema import Decoder, Features
 from datasets_core.features.types import ClassLabel
 from datasets_core.features.values import is_tensor, tensor_array
@@ -494,7 +494,8 @@ class ColumnEncoder:
             held = np.array(array, order="C") if array.flags.writeable else np.ascontiguousarray(array)
             if self._numbers is None or self._numbers[0] != dtype:
                 self._numbers = dtype, pa.from_numpy_dtype(dtype)
-            return self.array(pa.Array.from_buffers(self._numbers[1], len(held), [None, pa.py_buffer(held)]))
+            found = pa.Array.from_buffers(self._numbers[1], len(held), [None, pa.py_buffer(held)])
+            return self.array(found if self._kind is not None else token_array(self.name, found))
         return self.rows(list(array) if array.ndim > 1 else array.tolist() if array.dtype.kind in "bUSO" else list(array))
 
     # -- types ---------------------------------------------------------------------------------------------------------
@@ -525,7 +526,8 @@ class ColumnEncoder:
             from datasets_core.features.media.types import Image
 
             return compile_column(Image())(values), Image()
-        return infer_or_json(values) if self.as_json else infer_column(values), None
+        found = infer_or_json(values) if self.as_json else infer_column(values)
+        return found if self._kind is not None else token_array(self.name, found), None
 
     def _shows_pictures(self, values: list[Any]) -> bool:
         pictures = sys.modules.get("PIL.Image")

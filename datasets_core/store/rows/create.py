@@ -20,7 +20,7 @@ from datasets_core.errors import (
     DatasetsCoreError,
 )
 from datasets_core.features.arrow import merge_schemas
-from datasets_core.features.inference import infer_or_json
+from datasets_core.features.inference import infer_or_json, token_array
 from datasets_core.features.schema import Features, RowEncoder
 from datasets_core.features.values import is_tensor, tensor_array
 from datasets_core.store.table import DerivedShard, RowTable
@@ -83,7 +83,7 @@ def _column_table(name: str, values: Any, features: Features | None, on_mixed_ty
     if is_tensor(type(values)):
         values = tensor_array(values)
     if isinstance(values, np.ndarray) and values.ndim == 1 and values.dtype.kind in "biuf" and features is None:
-        return pa.table([pa.array(values.copy())], names=[name])  # the caller may change the array later
+        return pa.table([token_array(name, pa.array(values.copy()))], names=[name])  # the caller may change the array later
     try:
         rows = [{name: value} for value in values]
     except TypeError:
@@ -91,9 +91,11 @@ def _column_table(name: str, values: Any, features: Features | None, on_mixed_ty
     kinds = None if features is None else Features({name: features[name]})
     if not rows and kinds is None:
         return pa.table([pa.nulls(0)], names=[name])
-    if kinds is not None or on_mixed_types is None:
+    if kinds is not None:
         return pa.Table.from_batches([RowEncoder(kinds).encode(rows)])
-    return pa.table([infer_or_json([row[name] for row in rows])], names=[name])
+    if on_mixed_types is None:
+        return pa.table([token_array(name, RowEncoder(None).encode(rows).column(0))], names=[name])
+    return pa.table([token_array(name, infer_or_json([row[name] for row in rows]))], names=[name])
 
 
 def rows_table(
@@ -118,7 +120,10 @@ def rows_table(
         names = list(dict.fromkeys(name for row in listed for name in row))
         return columns_table({name: [row.get(name) for row in listed] for name in names}, None, on_mixed_types)
     if features is None:
-        return pa.Table.from_batches([RowEncoder(None).encode(listed)])
+        batch = RowEncoder(None).encode(listed)
+        return pa.table(
+            [token_array(*column) for column in zip(batch.schema.names, batch.columns, strict=True)], batch.schema.names
+        )
     encoded = RowEncoder(features, extra_columns=extra_columns).encode(listed)
     _check_missing({name for row in listed for name in row}, features, missing_columns)
     return pa.Table.from_batches([encoded], features.arrow_schema)

@@ -326,6 +326,8 @@ class RowReading(DatasetFacts):
     def __getitem__(self, key: Any) -> Any:
         """A row by an int, columns of rows by a slice, a range, a list or array of ints or a mask, a column by its name.
 
+        A list of names gives a dataset of these columns, as `select_columns` does.
+
         Raises:
             RowIndexError: a row that does not exist.
             UnknownColumnError: a column that does not exist.
@@ -337,10 +339,16 @@ class RowReading(DatasetFacts):
             return row(key)
         if isinstance(key, str):
             return self._column(key)
+        if isinstance(key, list) and key and isinstance(key[0], str):
+            return self._of_columns(key)
         number = None if isinstance(key, (slice, list)) else row_number(key, self.num_rows)
         if number is not None:
             return self._row(number)
         return self._batch(row_numbers(key, self.num_rows))
+
+    def _ipython_key_completions_(self) -> list[str]:
+        """What a notebook offers behind `dataset["`."""
+        return list(self._table.schema.names)
 
     def __getitems__(self, keys: Sequence[int]) -> Any:
         """Return several rows as a sequence; torch's DataLoader calls it for a batch.
@@ -397,6 +405,10 @@ class RowReading(DatasetFacts):
         for name in names:
             if name not in known:
                 raise UnknownColumnError(name, known=known)
+
+    def _of_columns(self, names: Sequence[str]) -> Self:
+        """The rows with only the columns `names`."""
+        raise NotImplementedError
 
     def _forget(self) -> None:
         """Drop what was opened; it opens again when it is needed."""

@@ -295,3 +295,18 @@ def test_a_plain_value_of_every_kind_has_a_cell() -> None:
     page = dataset_html("Dataset", 1, features, pa.table({"f": [1.5], "b": [True]}))
 
     assert '<td class="number">1.5</td>' in page and "<td>True</td>" in page
+
+
+def test_heads_stand_above_their_cells_and_nulls_in_the_middle() -> None:
+    page = Dataset.from_dict({"n": [1, None], "t": [None, "x"]})._repr_html_()
+    assert '<th class="number">n<small>int64</small></th><th>t<small>string</small></th>' in page
+    assert '<td class="number">1</td><td class="null"><span class="none">None</span></td>' in page
+    assert ".dsc td.null{text-align:center!important}" in page and ".dsc th.number{text-align:right!important" in page
+    summary = Dataset.from_dict({"n": [1, None], "t": [None, "x"]}).describe()._repr_html_()
+    assert '<th>kind</th><th class="number">nulls</th>' in summary and '<td>string</td><td class="number">1</td>' in summary
+
+
+def test_lengths_say_what_they_count() -> None:
+    summary = Dataset.from_dict({"t": ["ab", "c"], "l": [[1], []], "b": [b"xyz", b""]}).describe()
+    for shown in (str(summary), summary._repr_html_()):
+        assert all(each in shown for each in ("1.5 chars", "2 chars", "0.5 items", "1.5 bytes"))
