@@ -22,7 +22,7 @@ from datasets_core.errors import ArgumentTypeError, ConfigurationError, MaskLeng
 from datasets_core.features.base import List
 from datasets_core.features.schema import Features
 from datasets_core.features.values import tensor_array
-from datasets_core.progress import progress
+from datasets_core.progress import progress, switch
 from datasets_core.store.pieces import Ints
 from datasets_core.store.rows.indices import as_features, checked_batch_size, names_of
 from datasets_core.store.rows.rows import Lineage, Rows
@@ -136,7 +136,7 @@ def chosen_rows(
     stage = desc or "Filter"
     if len(runs) == 1:
         with progress(stage, total=rows, unit="rows") as bar:
-            return _chosen(plan, Part(dataset, 0, None if count is None else 0), bar.update)
+            return _chosen(plan, Part(dataset, 0, None if count is None else 0), bar.update if switch.enabled else None)
     parts = []
     for rank, (start, stop) in enumerate(runs):
         part = dataset._selected(range(start, stop))
@@ -153,27 +153,22 @@ def _job(plan: FilterPlan, part: Part) -> Ints:
     from datasets_core.dataset.transforms.calling import ProgressFile
 
     with ProgressFile(part.tells) as teller:
-        return _chosen(plan, part, teller.update)
+        return _chosen(plan, part, teller.update if part.tells else None)
 
 
-def _chosen(plan: FilterPlan, part: Part, tell: Callable[[int], object]) -> Ints:
-    from datasets_core.dataset.transforms.calling import Caller
+def _chosen(plan: FilterPlan, part: Part, tell: Callable[[int], object] | None) -> Ints:
+    from datasets_core.dataset.transforms.calling import Caller, followed
     from datasets_core.dataset.transforms.values import Inputs, columns_read
 
     read = None if plan.batched else columns_read(plan.calls.function)
     inputs = Inputs(part.dataset, plan.input_columns, read, is_only_read=True)
     rows = part.dataset.num_rows
     masks: list[Any] = []
-
-    def keep(mask: Any) -> None:
-        masks.append(mask)
-        tell(len(mask))
-
-    with Caller(plan.calls, part.rank) as caller:
+    with Caller(plan.calls, part.rank) as caller, followed(tell, lambda: caller.rows_done):
         if not plan.batched:
             for block in inputs.blocks(0, rows):
                 numbers = range(part.start + block.start, part.start + block.start + block.num_rows)
-                keep(_truths(caller.on_rows(block.row_arguments(as_records=True), numbers)))
+                masks.append(_truths(caller.on_rows(block.row_arguments(as_records=True), numbers)))
         else:
             blocks = inputs.batches(0, rows, plan.batch_size or max(rows, 1))
             most = _MOST_BATCHES if caller.is_async else 1
@@ -184,7 +179,7 @@ def _chosen(plan: FilterPlan, part: Part, tell: Callable[[int], object]) -> Ints
                 ]
                 given = caller.on_batches(asked) if caller.is_async else [caller.on_batch(*asked[0])]
                 for block, mask in zip(window, given, strict=True):
-                    keep(mask_of(mask, block.num_rows))
+                    masks.append(mask_of(mask, block.num_rows))
     rows_kept: Ints = np.flatnonzero(np.concatenate(masks)) if masks else np.zeros(0, np.int64)
     return rows_kept
 
