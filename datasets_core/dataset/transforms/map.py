@@ -6,6 +6,7 @@ Each method imports its implementation on use: together 40 ms, with asyncio and 
 from __future__ import annotations
 
 import copy
+import logging
 import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
@@ -265,6 +266,9 @@ def write_index(path: str, place: Place, rows: Ints, size: int) -> None:
     write_whole(path, schema, [pa.RecordBatch.from_arrays([column], schema=schema)])
 
 
+logger = logging.getLogger(__name__)
+
+
 class Transforms(Rows):
     """Methods that apply functions to rows."""
 
@@ -440,11 +444,14 @@ class Transforms(Rows):
         path = index_path(place, self)
         is_wanted = settings().caching if load_from_cache_file is None else load_from_cache_file
         rows = read_index(path, place, self.num_rows) if path is not None and is_wanted else None
-        if rows is None:
+        if rows is not None:
+            logger.info("Loading cached indices of filter at %s", path)
+        else:
             plan = FilterPlan(calls, inputs, batched, size)
             rows = chosen_rows(self, plan, num_proc=num_proc, engine=engine, desc=desc)
             if path is not None:
                 write_index(path, place, rows, self.num_rows)
+                logger.info("Caching indices of filter at %s", path)
         other = self._selected(rows, None, "filter", *decisive)
         other._lineage = lineage
         if not len(rows):
