@@ -24,6 +24,8 @@ from datasets_core.store.rows.indices import as_int
 if TYPE_CHECKING:
     from datasets_core.store.rows.rows import Rows
 
+CALLS_USERS = True  # see `errors.base.users_frames`
+
 _MOST_TASKS = 1000  # coroutines that wait side by side
 _PROBED_ROWS = 4  # of a block, whose results are compared with what they were when they were returned
 

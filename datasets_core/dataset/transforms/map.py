@@ -20,6 +20,7 @@ import pyarrow as pa
 from datasets_core.config import settings
 from datasets_core.engines import Engine
 from datasets_core.errors import ArgumentTypeError, ConfigurationError, MaskLengthError
+from datasets_core.errors.base import put_users_frames_first
 from datasets_core.features.base import List
 from datasets_core.features.schema import Features
 from datasets_core.features.values import tensor_array
@@ -377,15 +378,12 @@ class Transforms(Rows):
         other = self._derived("map", *self._seen(), *decisive, new_fingerprint=new_fingerprint)
         assert other._lineage.fingerprint  # now: what the function uses may be changed later
         place = place_of(self, other._lineage, keep_in_memory=keep_in_memory, cache_file_name=cache_file_name)
-        result = mapped(
-            self,
-            plan,
-            place,
-            num_proc=num_proc,
-            engine=engine,
-            load_from_cache_file=load_from_cache_file,
-            desc=desc,
-        )
+        options: Any = {"num_proc": num_proc, "engine": engine, "load_from_cache_file": load_from_cache_file, "desc": desc}
+        try:
+            result = mapped(self, plan, place, **options)
+        except Exception as error:
+            put_users_frames_first(error)
+            raise
         if result is None:
             return copy.copy(self)
         return self._result(other, result.table, result.features)
@@ -448,7 +446,11 @@ class Transforms(Rows):
             logger.info("Loading cached indices of filter at %s", path)
         else:
             plan = FilterPlan(calls, inputs, batched, size)
-            rows = chosen_rows(self, plan, num_proc=num_proc, engine=engine, desc=desc)
+            try:
+                rows = chosen_rows(self, plan, num_proc=num_proc, engine=engine, desc=desc)
+            except Exception as error:
+                put_users_frames_first(error)
+                raise
             if path is not None:
                 write_index(path, place, rows, self.num_rows)
                 logger.info("Caching indices of filter at %s", path)
