@@ -138,7 +138,8 @@ def test_a_bar_follows_workers(verb: str, tmp_path: Path, monkeypatch: pytest.Mo
 
 def test_local_files_are_not_downloaded(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / "a.csv").write_text("a\n1\n", encoding="utf-8")
-    monkeypatch.setattr(sys, "stderr", _Terminal())
+    terminal = _Terminal()
+    monkeypatch.setattr(sys, "stderr", terminal)
     load_dataset("csv", data_files=str(tmp_path / "a.csv"), cache_dir=str(tmp_path / "cache"))
-    assert "Building train" in sys.stderr.getvalue()
-    assert "Downloading" not in sys.stderr.getvalue()
+    assert "Building train" in terminal.getvalue()
+    assert "Downloading" not in terminal.getvalue()
