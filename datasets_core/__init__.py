@@ -163,6 +163,9 @@ _HOMES = homes(
 __getattr__, __dir__ = attach(__name__, _HOMES)
 __all__ = ["__version__", *_HOMES]
 
+if os.environ.get("DATASETS_VERBOSITY"):
+    from datasets_core import logging as logging  # which reads the variable
+
 if os.environ.get("DATASETS_CORE_AS_DATASETS") == "1":  # in processes that a program under the alias starts
     from datasets_core import as_datasets
 

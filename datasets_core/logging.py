@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import logging as _logging
 import os
+import sys
 import warnings
 
 from datasets_core.errors import ConfigurationError
@@ -38,6 +39,18 @@ def get_verbosity() -> int:
     return get_logger().getEffectiveLevel()
 
 
+class _Printer(_logging.Handler):
+    """Prints messages to standard error, unless handlers of the root logger get them, so that none is shown twice."""
+
+    def emit(self, record: _logging.LogRecord) -> None:
+        if (get_logger().propagate and _logging.getLogger().handlers) or sys.stderr is None:
+            return
+        try:
+            print(self.format(record), file=sys.stderr, flush=True)
+        except Exception:  # as every handler of `logging`: a message that cannot be printed ends no program
+            self.handleError(record)
+
+
 def set_verbosity(verbosity: int | str) -> None:
     """Show messages of the library from this level on.
 
@@ -50,7 +63,10 @@ def set_verbosity(verbosity: int | str) -> None:
     level = _LEVELS.get(verbosity.lower()) if isinstance(verbosity, str) else verbosity
     if level is None:
         raise ConfigurationError(f"Unknown level {verbosity!r}. Available levels: {', '.join(_LEVELS)}.")
-    get_logger().setLevel(level)
+    logger = get_logger()
+    logger.setLevel(level)
+    if not any(isinstance(handler, _Printer) for handler in logger.handlers):
+        logger.addHandler(_Printer())
 
 
 def set_verbosity_debug() -> None:

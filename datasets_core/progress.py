@@ -5,6 +5,8 @@ from __future__ import annotations
 import os
 import sys
 import threading
+import time
+import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Protocol, TextIO
@@ -22,10 +24,46 @@ class _Silent:
         return None
 
 
+class _PrintedLines:
+    """Progress without a terminal: a line now and then, for the log of a job."""
+
+    def __init__(self, stage: str, total: int | None, unit: str, seconds: float) -> None:
+        self._stage, self._total, self._unit, self._seconds = stage, total, unit, seconds
+        self._done, self._printed = 0, False
+        self._lock = threading.Lock()
+        self._began = self._spoken = time.monotonic()
+
+    def update(self, n: int = 1, /) -> None:
+        with self._lock:
+            self._done += n
+            now = time.monotonic()
+            if now - self._spoken >= self._seconds:
+                self._spoken, self._printed = now, True
+                self._print(now - self._began)
+
+    def close(self) -> None:
+        """Print the end of a stage of which a line was printed."""
+        if self._printed:
+            self._print(time.monotonic() - self._began)
+
+    def _print(self, took: float) -> None:
+        text = f"{self._stage}: {self._done:,} {self._unit}"
+        if self._total:
+            text = f"{self._stage}: {self._done:,} of {self._total:,} {self._unit} ({self._done / self._total:.0%})"
+        text += f", {took:.0f} s"
+        if self._total and 0 < self._done < self._total:
+            text += f", about {took / self._done * (self._total - self._done):.0f} s left"
+        print(text, file=sys.stderr, flush=True)
+
+
 class Switch:
-    """True if bars are wanted; one per process, as the public functions promise."""
+    """True if bars are wanted; one per process, as the public functions promise.
+
+    `is_forced`: they were asked for by a call, and are drawn without a terminal too.
+    """
 
     def __init__(self) -> None:
+        self.is_forced = False
         self.enabled = os.environ.get("HF_DATASETS_DISABLE_PROGRESS_BARS", "").lower() not in {"1", "true", "yes", "on"}
         self.lock = threading.Lock()
 
@@ -34,14 +72,17 @@ switch = Switch()
 
 
 def enable_progress_bars() -> None:
-    """Show progress bars (on a terminal).
+    """Show progress bars, also where standard error is not a terminal.
+
+    Without a call they show on terminals and in notebooks; elsewhere, a line is printed every ten seconds
+    (`DATASETS_CORE_PROGRESS_SECONDS`; 0 for none).
 
     >>> enable_progress_bars()
     >>> are_progress_bars_disabled()
     False
     """
     with switch.lock:
-        switch.enabled = True
+        switch.enabled = switch.is_forced = True
 
 
 def disable_progress_bars() -> None:
@@ -53,7 +94,7 @@ def disable_progress_bars() -> None:
     >>> enable_progress_bars()
     """
     with switch.lock:
-        switch.enabled = False
+        switch.enabled = switch.is_forced = False
 
 
 def are_progress_bars_disabled() -> bool:
@@ -83,20 +124,54 @@ disable_progress_bar = disable_progress_bars
 
 @contextmanager
 def progress(stage: str, *, total: int | None = None, unit: str = "rows") -> Iterator[Progress]:
-    """Show a bar for one stage; silent if disabled or if standard error is not a terminal.
+    """Show a bar for one stage: on a terminal, in a notebook, or where bars were enabled by a call; else lines.
 
     Args:
         stage: its name for the user ("Downloading", "Building train").
         total: number of units, if known.
         unit: "rows", "files", "jobs", or "B" for bytes (scaled to k, M, G).
     """
-    if are_progress_bars_disabled() or not _is_terminal(sys.stderr):
+    stream = sys.stderr
+    if are_progress_bars_disabled() or stream is None or stream.closed:
         yield _Silent()
         return
-    from tqdm import tqdm  # a bar is drawn in few processes
+    if not (switch.is_forced or _is_notebook(stream) or _is_terminal(stream)):
+        lines = _PrintedLines(stage, total, "bytes" if unit == "B" else unit, _line_seconds())
+        try:
+            yield lines
+        finally:
+            lines.close()
+        return
+    if _is_notebook(stream):
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # without ipywidgets the bar is text, which needs no warning
+            from tqdm.auto import tqdm
+    else:
+        from tqdm import tqdm  # a bar is drawn in few processes; `tqdm.auto` takes 25 ms more
 
-    with tqdm(desc=stage, total=total, unit=unit if unit == "B" else f" {unit}", unit_scale=True, dynamic_ncols=True) as bar:
+    shown = unit if unit == "B" else f" {unit}"
+    # `miniters=1`: by its own guess tqdm passes over updates for seconds where the pace falls
+    with tqdm(desc=stage, total=total, unit=shown, unit_scale=True, dynamic_ncols=True, mininterval=0.1, miniters=1) as bar:
         yield bar
+
+
+def _line_seconds() -> float:
+    """Return the time between two lines; infinite for none.
+
+    >>> _line_seconds()
+    10.0
+    """
+    text = os.environ.get("DATASETS_CORE_PROGRESS_SECONDS", "10")
+    try:
+        return float(text) or float("inf")
+    except ValueError:
+        warnings.warn(f"DATASETS_CORE_PROGRESS_SECONDS is {text!r}, which is not a number. 10 is used.", stacklevel=4)
+        return 10.0
+
+
+def _is_notebook(stream: TextIO) -> bool:
+    """True for the output of a cell in Jupyter, Colab and VS Code, which is no terminal and draws bars."""
+    return type(stream).__module__.startswith("ipykernel.")
 
 
 def _is_terminal(stream: TextIO | None) -> bool:

@@ -331,7 +331,7 @@ def test_a_path_that_is_none(path: Any) -> None:
 
 
 def test_a_dataset_that_is_neither_here_nor_on_the_hub_is_told_so(load: Callable[..., Any], hub: Any) -> None:
-    with pytest.raises(DatasetNotFoundError, match=r"'acme/reviews' does not exist.*there is no folder, script or data file"):
+    with pytest.raises(DatasetNotFoundError, match=r"^There is no folder, script or data file.*'acme/reviews' does not exist"):
         load("acme/reviews")
 
 

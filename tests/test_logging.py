@@ -2,6 +2,7 @@ import logging as standard
 import subprocess
 import sys
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 
@@ -12,10 +13,11 @@ from datasets_core.errors import ConfigurationError
 @pytest.fixture(autouse=True)
 def _as_before() -> Iterator[None]:
     logger = standard.getLogger("datasets_core")
-    level, propagate = logger.level, logger.propagate
+    level, propagate, handlers = logger.level, logger.propagate, logger.handlers[:]
     yield
     logger.setLevel(level)
     logger.propagate = propagate
+    logger.handlers[:] = handlers
 
 
 @pytest.mark.parametrize(
@@ -54,3 +56,40 @@ def test_the_environment_sets_the_level_and_a_wrong_one_is_told(value: str, prin
     )
     assert done.stdout.strip() == printed
     assert ("'loud', which is not a level" in done.stderr) is (value == "loud")
+
+
+_PROGRAM = """
+import sys
+from datasets_core import load_dataset, logging
+
+def add(row):
+    return {"b": row["a"] + 1}
+
+if sys.argv[3] == "call":
+    logging.set_verbosity_info()
+    logging.set_verbosity_info()
+if sys.argv[3] == "root":
+    import logging as standard
+    standard.basicConfig(format="root: %(message)s")
+    logging.set_verbosity_info()
+rows = load_dataset("csv", data_files=sys.argv[1], cache_dir=sys.argv[2], split="train")
+rows.map(add).filter(lambda row: row["b"] > 1)
+"""
+
+
+@pytest.mark.parametrize("means", ["call", "environment", "root"])
+def test_messages_of_the_chosen_level_are_shown_once(means: str, tmp_path: Path) -> None:
+    data, cache, program = tmp_path / "a.csv", tmp_path / "cache", tmp_path / "program.py"
+    data.write_text("a\n1\n", encoding="utf-8")
+    program.write_text(_PROGRAM, encoding="utf-8")
+    environment = {"PATH": "", "HOME": str(tmp_path), **({"DATASETS_VERBOSITY": "info"} if means == "environment" else {})}
+
+    def told() -> list[str]:
+        command = [sys.executable, program, data, cache, means]
+        return subprocess.run(command, env=environment, capture_output=True, text=True, check=True).stderr.splitlines()
+
+    first, second = told(), told()
+
+    assert len(set(first)) == len(first) == len(second) == 3, (first, second)
+    assert all(str(cache) in line and line.startswith("root: ") is (means == "root") for line in first + second)
+    assert not set(first) & set(second)

@@ -1,11 +1,16 @@
 """Progress bars are quiet when switched off or away from a terminal."""
 
 import io
+import re
 import sys
+import threading
+from pathlib import Path
 
 import pytest
 
 from datasets_core import progress
+from datasets_core.dataset.dataset import Dataset
+from datasets_core.load import load_dataset
 
 
 class _Terminal(io.StringIO):
@@ -14,10 +19,9 @@ class _Terminal(io.StringIO):
 
 
 @pytest.fixture(autouse=True)
-def _bars_on() -> object:
-    progress.enable_progress_bars()
-    yield
-    progress.enable_progress_bars()
+def _bars_on(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(progress.switch, "enabled", True)
+    monkeypatch.setattr(progress.switch, "is_forced", False)
 
 
 def test_a_bar_names_its_stage_on_a_terminal(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -49,3 +53,93 @@ def test_nothing_is_drawn_when_switched_off(monkeypatch: pytest.MonkeyPatch) -> 
         bar.update(10)
     assert sys.stderr.getvalue() == ""
     assert progress.are_progress_bars_disabled()
+
+
+def test_bars_that_were_enabled_show_without_a_terminal(capsys: pytest.CaptureFixture[str]) -> None:
+    progress.enable_progress_bars()
+    with progress.progress("Building train", total=10) as bar:
+        bar.update(10)
+    assert "Building train: 100%" in capsys.readouterr().err
+
+
+def test_a_notebook_shows_bars(monkeypatch: pytest.MonkeyPatch) -> None:
+    cell = type("OutStream", (io.StringIO,), {"__module__": "ipykernel.iostream"})()
+    monkeypatch.setattr(sys, "stderr", cell)
+    with progress.progress("Building train", total=10) as bar:
+        bar.update(10)
+    assert "Building train: 100%" in cell.getvalue()
+
+
+def test_without_a_terminal_lines_are_printed(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    monkeypatch.setenv("DATASETS_CORE_PROGRESS_SECONDS", "0.000001")
+    with progress.progress("Building train", total=1000) as bar:
+        bar.update(500)
+        bar.update(500)
+    first, *_, last = capsys.readouterr().err.splitlines()
+    assert re.fullmatch(r"Building train: 500 of 1,000 rows \(50%\), \d+ s, about \d+ s left", first)
+    assert last.startswith("Building train: 1,000 of 1,000 rows (100%)")
+
+
+def test_lines_of_progress_can_be_switched_off(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    monkeypatch.setenv("DATASETS_CORE_PROGRESS_SECONDS", "0")
+    with progress.progress("Building train", total=10) as bar:
+        bar.update(10)
+    assert capsys.readouterr().err == ""
+
+
+class _Watched(_Terminal):
+    """A terminal on which someone waits for some text."""
+
+    def __init__(self, text: str) -> None:
+        super().__init__()
+        self._text, self.seen = text, threading.Event()
+
+    def write(self, text: str) -> int:
+        written = super().write(text)
+        if self._text in self.getvalue():
+            self.seen.set()
+        return written
+
+
+@pytest.mark.parametrize("verb", ["map", "filter"])
+def test_a_bar_moves_while_the_first_rows_are_mapped(verb: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    terminal = _Watched("2.00/3.00")
+    monkeypatch.setattr(sys, "stderr", terminal)
+
+    def slow(row: dict[str, int]) -> dict[str, int]:
+        if row["a"] == 1:
+            assert terminal.seen.wait(20)
+        return row
+
+    getattr(Dataset.from_dict({"a": [0, 1, 2]}), verb)(slow, new_fingerprint="slow")
+
+
+@pytest.mark.parametrize("verb", ["map", "filter"])
+def test_a_bar_follows_workers(verb: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    gate = tmp_path / "gate"
+    terminal = _Watched("4.00/6.00")
+    monkeypatch.setattr(sys, "stderr", terminal)
+    opener = threading.Thread(target=lambda: (terminal.seen.wait(20), gate.touch()), daemon=True)
+    opener.start()
+
+    def slow(row: dict[str, int], gate: str) -> dict[str, int]:
+        import os
+        import time
+
+        while row["a"] % 3 == 1 and not os.path.exists(gate):
+            time.sleep(0.01)
+        return row
+
+    getattr(Dataset.from_dict({"a": list(range(6))}), verb)(slow, num_proc=2, fn_kwargs={"gate": str(gate)})
+    opener.join()
+
+    assert terminal.seen.is_set()
+
+
+def test_local_files_are_not_downloaded(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "a.csv").write_text("a\n1\n", encoding="utf-8")
+    terminal = _Terminal()
+    monkeypatch.setattr(sys, "stderr", terminal)
+    load_dataset("csv", data_files=str(tmp_path / "a.csv"), cache_dir=str(tmp_path / "cache"))
+    assert "Building train" in terminal.getvalue()
+    assert "Downloading" not in terminal.getvalue()

@@ -608,6 +608,7 @@ class CachedResult:
         is_known = is_stored_as_it_is(schema)
         manifest = _manifest(records, features, self._place.key, Hasher.hash(schema) if is_known else "")
         manifest = self._staging.commit(manifest, has_schema=is_known)
+        logger.info("Caching processed dataset at %s", self._staging.target)
         return _opened_later(self._staging.target, manifest, schema if is_known else None)
 
     def _as_file(self, made: list[Written], schema: pa.Schema, features: Features) -> Result:
@@ -617,6 +618,7 @@ class CachedResult:
         )
         batches = (widened(batch, schema) for each in made for batch in rows_of(each, self.folder()))
         write_whole(self._place.file, described, batches, as_stream=True)  # as datasets writes and reads it
+        logger.info("Caching processed dataset at %s", self._place.file)
         self._staging.discard()
         result = _found_file(self._place.file, self._place.key)
         assert result is not None

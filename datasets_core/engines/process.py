@@ -23,6 +23,7 @@ import cloudpickle
 
 from datasets_core import config
 from datasets_core.errors import ConfigurationError, DatasetBuildError, WorkerDiedError
+from datasets_core.errors.base import users_frames
 
 if TYPE_CHECKING:
     import subprocess
@@ -101,7 +102,10 @@ class Failure:
     @classmethod
     def of(cls, error: BaseException) -> Failure:
         """The exception, ready to be sent."""
-        error.add_note("In a worker process:\n" + "".join(traceback.format_tb(error.__traceback__)).rstrip())
+        frames = users_frames(error.__traceback__)
+        if frames is not None:
+            error.of_users_function = True  # type: ignore[attr-defined]
+        error.add_note("In a worker process:\n" + "".join(traceback.format_tb(frames or error.__traceback__)).rstrip())
         cause = error.__cause__
         pickled = _pickled(error)
         if pickled is None:

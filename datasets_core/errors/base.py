@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import os
 import pickle
 import re
 from collections.abc import Iterable, Mapping
+from types import TracebackType
 from typing import Any, Self
 
 HIDDEN = "***"
@@ -147,6 +149,35 @@ class DatasetsCoreError(Exception):
 
 
 DatasetsError = DatasetsCoreError
+
+
+def users_frames(found: TracebackType | None) -> TracebackType | None:
+    """Return the frames of a traceback from where a module that sets `CALLS_USERS` called a function of the user.
+
+    None without such frames, and with `DATASETS_CORE_FULL_TRACEBACKS=1`.
+    """
+    if os.environ.get("DATASETS_CORE_FULL_TRACEBACKS") == "1":
+        return None
+    calls_users = False
+    while found is not None:
+        names = found.tb_frame.f_globals
+        is_ours = str(names.get("__name__")).partition(".")[0] == "datasets_core"
+        if calls_users and not is_ours:
+            return found
+        calls_users = is_ours and "CALLS_USERS" in names
+        found = found.tb_next
+    return None
+
+
+def put_users_frames_first(error: BaseException) -> None:
+    """Leave of the traceback of an error that was caught the frame that caught it, and those of the user's function.
+
+    The frames of a worker process are in a note; an error with such a note has `of_users_function` set.
+    """
+    found = error.__traceback__
+    frames = users_frames(found)
+    if found is not None and (frames is not None or getattr(error, "of_users_function", False)):
+        error.__traceback__ = TracebackType(frames, found.tb_frame, found.tb_lasti, found.tb_lineno)
 
 
 class FileNotFoundDatasetsError(DatasetsCoreError, FileNotFoundError):

@@ -205,8 +205,7 @@ class RepositoryNotFoundError(DatasetNotFoundError, HubError):
         else:
             reason = f"does not exist{where}, or is private and no token was sent"
             advice = "Check its name, or log in (hf auth login, HF_TOKEN or token='hf_…')"
-        beside = f"; there is no folder, script or data file {local} on this disk either" if local else ""
-        HubError.__init__(self, repo_id, reason + beside, advice, status=status)
+        HubError.__init__(self, repo_id, reason, advice, status=status)
 
 
 class ForbiddenRepositoryError(DatasetNotFoundError, HubError, PermissionError):

@@ -177,8 +177,9 @@ class DownloadManager:
         places: dict[str, str] = {}
         title = self.download_config.download_desc or "Downloading"
         on_hub = self._on_hub(asked)
-        connections = self._client if any(map(self._is_remote, asked)) else contextlib.nullcontext()
-        with connections, self._stage(title, total=self._total(asked, on_hub)) as watch:
+        is_local = not any(map(self._is_remote, asked))
+        connections = contextlib.nullcontext() if is_local else self._client
+        with connections, self._stage(title, total=self._total(asked, on_hub), is_shown=not is_local) as watch:
             found = self._from_hub(on_hub, watch) if on_hub else {}
             slow = [url for url in asked if url not in on_hub and self._is_slow(url)]
             fetched = each(lambda url: self._fetched(url, watch), slow, watch, threads=self._threads())
@@ -602,8 +603,8 @@ class DownloadManager:
         missing = self._hub.missing_bytes(on_hub.values()) if on_hub else 0
         return None if None in sizes else missing + sum(size or 0 for size in sizes)
 
-    def _stage(self, name: str, *, total: int | None = None) -> AbstractContextManager[Watch]:
-        return stage(name, total=total, is_shown=not self.download_config.disable_tqdm)
+    def _stage(self, name: str, *, total: int | None = None, is_shown: bool = True) -> AbstractContextManager[Watch]:
+        return stage(name, total=total, is_shown=is_shown and not self.download_config.disable_tqdm)
 
     def _threads(self, wanted: int | None = None) -> int:
         chosen = wanted if wanted is not None else self.download_config.num_proc

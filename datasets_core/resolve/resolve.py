@@ -305,8 +305,9 @@ def _source_of_missing(request: Request, local: str) -> Source:
                 error.repo_id, token_sent=error.token_sent, endpoint=error.endpoint, status=error.status, local=local
             )
             refusal.__cause__ = error.__cause__
+            refusal.args = (f"{_missing_here(request, local)} As a dataset of the Hub: {refusal}",)
         except OfflineError as error:
-            error.add_note(f"No folder, script or data file {local} exists, so the name was looked up on the Hub.")
+            error.args = (f"{_missing_here(request, local)} As a dataset of the Hub: {error}",)
             refusal = error
             if (built := _built_of_hub(request, request.path, _told(error, request.revision))) is not None:
                 return built
@@ -453,6 +454,25 @@ def _script(request: Request, path: str) -> Source:
     from datasets_core.resolve.script import local_script_source  # takes 2 ms; a format does not need it
 
     return local_script_source(request, path, "file")
+
+
+def _missing_here(request: Request, local: str) -> str:
+    """Return what was looked for on this machine before the Hub was asked, and names that are close to it."""
+    from difflib import get_close_matches  # 5 ms that only a mistake needs
+
+    path, formats = request.path, registry.known_formats()
+    if "/" not in path:
+        of_extension = registry.format_of(f"file.{path.lower()}")
+        has_files = request.data_files is not None or request.data_dir is not None
+        close = get_close_matches(path.lower(), formats, n=1) if of_extension is None else [of_extension[0]]
+        if has_files or of_extension is not None:
+            meant = f"Did you mean {close[0]!r}?" if close else f"Formats: {', '.join(formats)}."
+            return f"There is no format {path!r}. {meant}"
+    folder, name = os.path.split(local)
+    entries = os.listdir(folder) if os.path.isdir(folder) and os.access(folder, os.R_OK) else []
+    near = get_close_matches(name, entries, n=1)
+    meant = f" Did you mean {os.path.join(os.path.dirname(path), near[0])!r}?" if near else ""
+    return f"There is no folder, script or data file {local}.{meant}"
 
 
 def _not_found(request: Request, local: str) -> DatasetNotFoundError:

@@ -130,7 +130,8 @@ meta.lazy_card: LazyCard LazyDatasetInfos; meta.listings: Listing; meta.referenc
 RowBlocks; meta.rows: RowRange; meta.shard_lengths: ShardLengths; meta.small_files: UnfitFileError; meta.split: AbsoluteRange
 NamedSplit Split _Recorded parse_split; meta.split_info: SplitDict SplitInfo; meta.split_part: EvenCut SplitPart
 is_split_name; meta.sub_split: SubSplitInfo _Shards; meta.tfds_description: TfdsDescription TfdsSplit _refusing; optional:
-needed; progress: Progress Switch _Silent are_progress_bars_disabled disable_progress_bars enable_progress_bars
+needed; logging: _Printer; progress: Progress Switch _PrintedLines _Silent
+are_progress_bars_disabled disable_progress_bars enable_progress_bars
 is_progress_bar_enabled; publish.dataset_card: _Merge; publish.parquet_shards: ShardFile; publish.push: _Commit _Upload;
 publish.push_target: LocalShard PushTarget PushedSplit RepositoryState RepositoryTexts; publish.shard_limits: ShardLimits;
 publish.standing_splits: _Globs; records.deflated: ByteSink DeflatedFile; records.encoded_columns: ExampleEncoder _Heads

@@ -91,9 +91,9 @@ def test_a_protocol_alone_is_no_dataset() -> None:
     [
         (
             "acme/reviews",
-            r"'acme/reviews' does not exist at http.*there is no folder, script or data file .*/acme/rev",
+            r"^There is no folder, script or data file .*/acme/reviews\..*'acme/reviews' does not exist at http",
         ),
-        ("squad", r"'squad' does not exist at http.*there is no folder, script or data file .*/squad on"),
+        ("squad", r"^There is no folder, script or data file .*/squad\..*'squad' does not exist at http"),
         ("squad.csv", r"no format 'squad\.csv' found \(formats: parquet, arrow, json, csv, imagefolder"),
         ("./here/or/there", r"No folder, script or data file.*Check the path\."),
         ("none.py", r"none\.py cannot be read"),
@@ -204,3 +204,23 @@ def test_a_format_without_local_files_has_the_present_folder(tmp_path: Path, mon
     assert root_of(Request("csv", data_files="https://example.org/b.csv")) == str(tmp_path)
     assert root_of(Request("csv", data_dir="data")) == str(tmp_path / "data")
     assert root_of(Request("csv", data_files="sub/a.csv")) == str(tmp_path / "sub")
+
+
+@pytest.mark.parametrize(
+    ("path", "options", "meant"),
+    [
+        ("jsonl", {}, "There is no format 'jsonl'. Did you mean 'json'?"),
+        ("parqet", {"data_files": "a.parquet"}, "There is no format 'parqet'. Did you mean 'parquet'?"),
+        ("data/nope", {}, "Did you mean 'data/nopes'?"),
+    ],
+)
+def test_a_mistaken_name_is_told_before_what_the_hub_says(
+    path: str, options: dict[str, Any], meant: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, hub: Any
+) -> None:
+    (tmp_path / "data" / "nopes").mkdir(parents=True)
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(DatasetNotFoundError) as caught:
+        resolve(Request(path, **options))
+    here, _, there = str(caught.value).partition(" As a dataset of the Hub: ")
+    assert meant in here
+    assert f"{path!r} does not exist" in there

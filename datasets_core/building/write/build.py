@@ -266,6 +266,7 @@ class Build:
             committed = self.staging.commit(manifest, storage_options=options.storage_options, has_schema=bool(manifest.schema))
             if hasattr(dl_manager, "manage_extracted_files"):
                 dl_manager.manage_extracted_files()
+            logger.info("Dataset %s prepared in %s", builder.label, options.output_dir)
             return committed
         except (KeyboardInterrupt, DownloadError, WorkerDiedError):
             if not has_finished_jobs(self.staging.journal):

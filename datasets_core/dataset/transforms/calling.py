@@ -5,23 +5,26 @@ from __future__ import annotations
 import contextlib
 import inspect
 import os
+import tempfile
 import threading
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import ExitStack, closing, contextmanager
-from dataclasses import dataclass
+from contextlib import ExitStack, closing, contextmanager, nullcontext
+from dataclasses import dataclass, replace
 from functools import partial
 from itertools import islice, repeat
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from datasets_core.engines import Engine, get_engine
 from datasets_core.errors import ConfigurationError, WorkerDiedError
-from datasets_core.progress import Progress, progress
+from datasets_core.progress import progress, switch
 from datasets_core.store import module_state
 from datasets_core.store.chunks import copied, unchanged
 from datasets_core.store.rows.indices import as_int
 
 if TYPE_CHECKING:
     from datasets_core.store.rows.rows import Rows
+
+CALLS_USERS = True  # see `errors.base.users_frames`
 
 _MOST_TASKS = 1000  # coroutines that wait side by side
 _PROBED_ROWS = 4  # of a block, whose results are compared with what they were when they were returned
@@ -70,12 +73,20 @@ class Caller:
         self._stack = ExitStack()
         self._run: Callable[[Any], Any] | None = None
         self._reuses = False  # the function fills one object again and again
+        self._ended, self._waits = 0, 0  # what `rows_done` counts
+        self._current: Any = iter(())
 
     def __enter__(self) -> Caller:
         return self
 
     def __exit__(self, *error: object) -> None:
         self._stack.close()
+
+    @property
+    def rows_done(self) -> int:
+        """The rows for which the function has been called; read by the thread that shows progress."""
+        left: int = self._current.__length_hint__()
+        return self._ended + max(0, self._waits - left)
 
     def on_rows(self, columns: Sequence[Sequence[Any]], numbers: range, *, are_kept: bool = False) -> list[Any]:
         """Return the result of the function for each row.
@@ -102,11 +113,14 @@ class Caller:
         failure: Exception
         try:
             if self.is_async:
-                found = self._waited(_gathered(call, list(zip(*arguments, strict=True))))
-            elif are_kept:
+                return self._waited(_gathered(self._counted(call), list(zip(*arguments, strict=True))))  # type: ignore[no-any-return]
+            self._current, self._waits = first, len(numbers)
+            if are_kept:
                 self._extend(found, _called(call, arguments), columns[0] if columns else numbers)
             else:
                 found.extend(_called(call, arguments))
+            self._waits = 0  # first, so that no row is counted twice in between
+            self._ended += len(numbers)
             return found
         except _RowFailure as of_a_row:
             failure, number = of_a_row.error, of_a_row.number
@@ -116,6 +130,16 @@ class Caller:
             raise
         self._note(failure, numbers[number : number + 1])
         raise failure
+
+    def _counted(self, call: Callable[..., Any]) -> Callable[..., Any]:
+        """A coroutine function that counts its rows as done."""
+
+        async def counted(*given: Any) -> Any:
+            made = await call(*given)
+            self._ended += 1
+            return made
+
+        return counted
 
     def _extend(self, found: list[Any], made: Iterator[Any], rows: Sequence[Any]) -> None:
         """Add the results, each as it is when it is returned: a function may fill one list for all rows."""
@@ -146,7 +170,9 @@ class Caller:
         """Return the result of the function for a batch of rows."""
         try:
             made = self._started(values, numbers)
-            return self._waited(_awaited(made)) if self.is_async else made
+            made = self._waited(_awaited(made)) if self.is_async else made
+            self._ended += len(numbers)
+            return made
         except Exception as error:
             failure = RuntimeError("the function raised StopIteration") if isinstance(error, StopIteration) else error
             self._note(failure, numbers)
@@ -159,10 +185,12 @@ class Caller:
 
         async def one(values: Sequence[Any], numbers: range) -> Any:
             try:
-                return await self._started(values, numbers)
+                made = await self._started(values, numbers)
             except Exception as error:
                 self._note(error, numbers)
-            raise
+                raise
+            self._ended += len(numbers)
+            return made
 
         found: list[Any] = self._waited(_gathered(one, list(batches), names_row=False))
         return found
@@ -270,7 +298,7 @@ async def _gathered(call: Callable[..., Any], arguments: list[Any], *, names_row
 
 
 R = TypeVar("R")
-_LOOK_SECONDS = 0.2  # between two looks at how far workers are
+_LOOK_SECONDS = 0.2  # between two looks at how far a function, or a worker, is
 
 
 @dataclass(frozen=True, slots=True)
@@ -343,6 +371,17 @@ def results(
     """
     runner = get_engine(engine, num_proc=len(parts) if len(parts) > 1 or engine is not None else None)
     found: dict[int, R] = {}
+    with tempfile.TemporaryDirectory(prefix="datasets_core-") if switch.enabled else nullcontext() as folder:
+        if folder is not None:
+            parts = [replace(part, tells=os.path.join(folder, str(number))) for number, part in enumerate(parts)]
+        found.update(_done(runner, work, parts, stage, total, code, verb))
+    return [found[index] for index in range(len(parts))]
+
+
+def _done(
+    runner: Engine, work: Callable[[Part], R], parts: Sequence[Part], stage: str, total: int, code: Sequence[Any], verb: str
+) -> dict[int, R]:
+    found: dict[int, R] = {}
     with _watched(stage, total, [part.tells for part in parts]):
         try:
             with closing(module_state.run(runner, work, parts, *code, verb=f"{verb}()")) as done:  # type: ignore[type-var]
@@ -354,14 +393,18 @@ def results(
                 "memory. Run again with a smaller num_proc or smaller batches.",
                 job=error.job,
             ) from error
-    return [found[index] for index in range(len(parts))]
+    return found
 
 
 class ProgressFile:
-    """Writes the number of rows done to a file, for the progress bar of another process."""
+    """Writes the number of rows done to a file, for the progress bar of another process.
+
+    Nothing is written where the folder is not there, as on another machine.
+    """
 
     def __init__(self, path: str) -> None:
-        self._descriptor = os.open(path, os.O_WRONLY | os.O_CREAT, 0o666) if path else -1
+        is_here = path and os.path.isdir(os.path.dirname(path))
+        self._descriptor = os.open(path, os.O_WRONLY | os.O_CREAT, 0o666) if is_here else -1
         self._done = 0
 
     def update(self, rows: int) -> None:
@@ -380,32 +423,38 @@ class ProgressFile:
 
 @contextmanager
 def _watched(stage: str, total: int, files: Sequence[str]) -> Iterator[None]:
-    """Show a progress bar that follows progress files, in a thread; none without files."""
+    """Show a progress bar that follows progress files; none without files."""
     if not any(files):
         yield
         return
-    from datasets_core.engines.threads import in_thread
+    with progress(stage, total=total, unit="rows") as bar, followed(bar.update, lambda: sum(map(_told, files))):
+        yield
 
+
+@contextmanager
+def followed(tell: Callable[[int], object] | None, rows_done: Callable[[], int]) -> Iterator[None]:
+    """Pass on, several times a second, how many more rows are done: by a thread, since the function may take its time."""
+    if tell is None:
+        yield
+        return
     ended = threading.Event()
-    with progress(stage, total=total, unit="rows") as bar:
-        following = in_thread(partial(_follow, bar, files, ended), "datasets_core-progress")
-        try:
-            yield
-        finally:
-            ended.set()
-            following.join()
 
+    def follow() -> None:
+        shown, is_over = 0, False
+        while not is_over:
+            is_over = ended.wait(_LOOK_SECONDS)
+            done = rows_done()
+            if done > shown:
+                tell(done - shown)
+                shown = done
 
-def _follow(bar: Progress, files: Sequence[str], ended: threading.Event) -> None:
-    shown = 0
-    while True:
-        is_over = ended.wait(_LOOK_SECONDS)
-        done = sum(map(_told, files))
-        if done > shown:
-            bar.update(done - shown)
-            shown = done
-        if is_over:
-            return
+    following = threading.Thread(target=follow, name="datasets_core-progress", daemon=True)
+    following.start()
+    try:
+        yield
+    finally:
+        ended.set()
+        following.join()
 
 
 def _told(path: str) -> int:

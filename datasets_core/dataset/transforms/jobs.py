@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import builtins
-import os
 import re
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -24,7 +23,7 @@ from datasets_core.dataset.results import (
     of_new_columns,
     rows_of,
 )
-from datasets_core.dataset.transforms.calling import Caller, Part, ProgressFile, borders, number_of_parts, results
+from datasets_core.dataset.transforms.calling import Caller, Part, ProgressFile, borders, followed, number_of_parts, results
 from datasets_core.dataset.transforms.mapper import MappedRows, Mapper, MapPlan, rows_without_columns
 from datasets_core.engines import Engine
 from datasets_core.features.base import FeatureType
@@ -367,10 +366,9 @@ class _Work:
         return self._filled(parts, outcomes)
 
     def _part(self, start: int, stop: int, rank: int, folder: str) -> Part:
-        tells = os.path.join(folder, f"rows-{rank:05d}.tmp-{os.getpid()}-0") if folder else ""
         rows = self._dataset._selected(range(start, stop))
         rows._lineage = Lineage.known("part")  # else its fingerprint would be computed for the way to the worker
-        return Part(rows, start, rank, folder, tells, self._place.most_bytes)
+        return Part(rows, start, rank, folder, most_bytes=self._place.most_bytes)
 
     def _filled(self, parts: list[Part], outcomes: list[Outcome]) -> list[Outcome]:
         """The outcomes, with the rows of parts for which nothing was returned, if something was for others."""
@@ -389,7 +387,7 @@ class _Work:
 
 def _job(plan: MapPlan, leaves: bool, part: Part) -> Outcome:
     with ProgressFile(part.tells) as teller:
-        return _map_part(plan, part, part.dataset.num_rows, lambda: part.folder, leaves, teller.update)
+        return _map_part(plan, part, part.dataset.num_rows, lambda: part.folder, leaves, teller.update if part.tells else None)
 
 
 def _map_part(
@@ -407,7 +405,7 @@ def _map_part(
     writer = _writer(plan, part, folder, leaves, f"{stem}-{part.start:010d}")
     is_changed, waiting = False, 0
     try:
-        with Caller(plan.calls, part.rank) as caller:
+        with Caller(plan.calls, part.rank) as caller, followed(tell, lambda: caller.rows_done):
             mapper = Mapper(plan, part.dataset, caller)
             for each in mapper.made(0, stop, part.start) if steps is None else steps(mapper):
                 if each.has_update and not is_changed:
@@ -417,8 +415,6 @@ def _map_part(
                     writer.write(each)
                 else:
                     waiting += each.num_rows
-                if tell is not None:
-                    tell(each.num_rows)
         return Outcome(tuple(writer.close()), is_changed)
     except BaseException:
         writer.abort()

@@ -6,6 +6,7 @@ Each method imports its implementation on use: together 40 ms, with asyncio and 
 from __future__ import annotations
 
 import copy
+import logging
 import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
@@ -19,11 +20,12 @@ import pyarrow as pa
 from datasets_core.config import has_small_tokens, settings
 from datasets_core.engines import Engine
 from datasets_core.errors import ArgumentTypeError, ConfigurationError, MaskLengthError
+from datasets_core.errors.base import put_users_frames_first
 from datasets_core.features.arrow import is_expression
 from datasets_core.features.base import List
 from datasets_core.features.schema import Features
 from datasets_core.features.values import tensor_array
-from datasets_core.progress import progress
+from datasets_core.progress import progress, switch
 from datasets_core.store.pieces import Ints
 from datasets_core.store.rows.indices import as_features, checked_batch_size, names_of
 from datasets_core.store.rows.rows import Lineage, Rows
@@ -137,7 +139,7 @@ def chosen_rows(
     stage = desc or "Filter"
     if len(runs) == 1:
         with progress(stage, total=rows, unit="rows") as bar:
-            return _chosen(plan, Part(dataset, 0, None if count is None else 0), bar.update)
+            return _chosen(plan, Part(dataset, 0, None if count is None else 0), bar.update if switch.enabled else None)
     parts = []
     for rank, (start, stop) in enumerate(runs):
         part = dataset._selected(range(start, stop))
@@ -154,27 +156,22 @@ def _job(plan: FilterPlan, part: Part) -> Ints:
     from datasets_core.dataset.transforms.calling import ProgressFile
 
     with ProgressFile(part.tells) as teller:
-        return _chosen(plan, part, teller.update)
+        return _chosen(plan, part, teller.update if part.tells else None)
 
 
-def _chosen(plan: FilterPlan, part: Part, tell: Callable[[int], object]) -> Ints:
-    from datasets_core.dataset.transforms.calling import Caller
+def _chosen(plan: FilterPlan, part: Part, tell: Callable[[int], object] | None) -> Ints:
+    from datasets_core.dataset.transforms.calling import Caller, followed
     from datasets_core.dataset.transforms.values import Inputs, columns_read
 
     read = None if plan.batched else columns_read(plan.calls.function)
     inputs = Inputs(part.dataset, plan.input_columns, read, is_only_read=True)
     rows = part.dataset.num_rows
     masks: list[Any] = []
-
-    def keep(mask: Any) -> None:
-        masks.append(mask)
-        tell(len(mask))
-
-    with Caller(plan.calls, part.rank) as caller:
+    with Caller(plan.calls, part.rank) as caller, followed(tell, lambda: caller.rows_done):
         if not plan.batched:
             for block in inputs.blocks(0, rows):
                 numbers = range(part.start + block.start, part.start + block.start + block.num_rows)
-                keep(_truths(caller.on_rows(block.row_arguments(as_records=True), numbers)))
+                masks.append(_truths(caller.on_rows(block.row_arguments(as_records=True), numbers)))
         else:
             blocks = inputs.batches(0, rows, plan.batch_size or max(rows, 1))
             most = _MOST_BATCHES if caller.is_async else 1
@@ -185,7 +182,7 @@ def _chosen(plan: FilterPlan, part: Part, tell: Callable[[int], object]) -> Ints
                 ]
                 given = caller.on_batches(asked) if caller.is_async else [caller.on_batch(*asked[0])]
                 for block, mask in zip(window, given, strict=True):
-                    keep(mask_of(mask, block.num_rows))
+                    masks.append(mask_of(mask, block.num_rows))
     rows_kept: Ints = np.flatnonzero(np.concatenate(masks)) if masks else np.zeros(0, np.int64)
     return rows_kept
 
@@ -269,6 +266,9 @@ def write_index(path: str, place: Place, rows: Ints, size: int) -> None:
     schema = pa.schema([pa.field("indices", pa.int64())], {FINGERPRINT_KEY: place.key.encode(), _ROWS: str(size).encode()})
     column = pa.Array.from_buffers(pa.int64(), len(rows), [None, pa.py_buffer(np.ascontiguousarray(rows))])
     write_whole(path, schema, [pa.RecordBatch.from_arrays([column], schema=schema)])
+
+
+logger = logging.getLogger(__name__)
 
 
 class Transforms(Rows):
@@ -380,15 +380,12 @@ class Transforms(Rows):
         other = self._derived("map", *self._seen(), *decisive, new_fingerprint=new_fingerprint)
         assert other._lineage.fingerprint  # now: what the function uses may be changed later
         place = place_of(self, other._lineage, keep_in_memory=keep_in_memory, cache_file_name=cache_file_name)
-        result = mapped(
-            self,
-            plan,
-            place,
-            num_proc=num_proc,
-            engine=engine,
-            load_from_cache_file=load_from_cache_file,
-            desc=desc,
-        )
+        options: Any = {"num_proc": num_proc, "engine": engine, "load_from_cache_file": load_from_cache_file, "desc": desc}
+        try:
+            result = mapped(self, plan, place, **options)
+        except Exception as error:
+            put_users_frames_first(error)
+            raise
         if result is None:
             return copy.copy(self)
         return self._result(other, result.table, result.features)
@@ -479,10 +476,17 @@ class Transforms(Rows):
         path = index_path(place, self)
         is_wanted = settings().caching if load_from_cache_file is None else load_from_cache_file
         rows = read_index(path, place, self.num_rows) if path is not None and is_wanted else None
-        if rows is None:
-            rows = find()
+        if rows is not None:
+            logger.info("Loading cached indices of %s at %s", operation, path)
+        else:
+            try:
+                rows = find()
+            except Exception as error:
+                put_users_frames_first(error)
+                raise
             if path is not None:
                 write_index(path, place, rows, self.num_rows)
+                logger.info("Caching indices of %s at %s", operation, path)
         other = self._selected(rows, None, operation, *decisive)
         other._lineage = lineage
         if not len(rows):

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import asyncio
 import os
+import re
 import signal
+import sys
 import traceback
 from pathlib import Path
 from typing import Any
@@ -193,3 +195,42 @@ def test_a_teller_writes_what_is_done(tmp_path: Path) -> None:
         silent.update(1)
 
     assert int((tmp_path / "told").read_text()) == 7
+
+
+def _inner(value: int) -> float:
+    return 1 / value
+
+
+def _inverted(row: dict[str, int]) -> dict[str, float]:
+    return {"b": _inner(row["a"])}
+
+
+def _inverted_batch(batch: dict[str, list[int]]) -> dict[str, list[float]]:
+    return {"b": [_inner(value) for value in batch["a"]]}
+
+
+@pytest.mark.parametrize(
+    ("verb", "function", "options"),
+    [("map", _inverted, {}), ("filter", _inverted, {}), ("map", _inverted_batch, {"batched": True})],
+)
+def test_a_traceback_shows_the_users_frames(
+    verb: str, function: Any, options: dict[str, Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    rows = Dataset.from_dict({"a": [1, 0]})
+    with pytest.raises(ZeroDivisionError) as caught:
+        getattr(rows, verb)(function, **options)
+    names = [frame.name for frame in traceback.extract_tb(caught.tb)][1:]
+    assert names == [verb, function.__name__, *(["<listcomp>"] if options and sys.version_info < (3, 12) else []), "_inner"]
+
+    monkeypatch.setenv("DATASETS_CORE_FULL_TRACEBACKS", "1")
+    with pytest.raises(ZeroDivisionError) as caught:
+        getattr(rows, verb)(function, **options)
+    assert any(frame.filename.endswith("calling.py") for frame in traceback.extract_tb(caught.tb))
+
+
+def test_a_traceback_from_a_worker_shows_the_users_frames() -> None:
+    with pytest.raises(ZeroDivisionError) as caught:
+        Dataset.from_dict({"a": [1, 0] * 2}).map(_inverted, num_proc=2, engine="processes")
+    assert [frame.name for frame in traceback.extract_tb(caught.tb)][1:] == ["map"]
+    (told,) = [note for note in caught.value.__notes__ if note.startswith("In a worker process:")]
+    assert re.findall(r", in (\w+)\n", told) == ["_inverted", "_inner"]
