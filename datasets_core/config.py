@@ -50,6 +50,7 @@ _LEAST = {
 }
 _OR_NONE = {"max_download_bytes", *(name for name in _LEAST if name.startswith("confined_"))}
 _TRANSPORTS = ("default", "obstore")
+_VERIFY_READS = ("all", "sequential", "never")
 _SECONDS = (
     "connect_timeout_seconds",
     "read_timeout_seconds",
@@ -103,6 +104,9 @@ class Config:
         stream_transport: how streams read stores such as `s3://`: "default" by fsspec, "obstore" by the package of that name
             for the protocols and options it supports.
         stream_timeout_seconds: how long a stream waits for bytes, over all retries, while almost none arrive.
+        verify_reads: when the bytes of record batches are compared with their recorded checksums, once for each batch of a
+            mapped file in a process: "sequential" where a batch is read whole (iteration, `map`, exports), "all" also
+            before single rows are read, "never" (`DATASETS_VERIFY_READS`).
         caching: True to cache results of `map`, `filter`, `from_generator` and similar; False computes them again.
     """
 
@@ -140,6 +144,7 @@ class Config:
     stream_cache_dir: str = ""
     stream_transport: str = "default"
     stream_timeout_seconds: float = 120.0
+    verify_reads: str = dataclasses.field(default="sequential", metadata={"datasets_core.is_hashed": False})
     caching: bool = True
     media_paths: tuple[str, ...] = ()
 
@@ -169,6 +174,9 @@ class Config:
         if self.stream_transport not in _TRANSPORTS:
             known = " or ".join(map(repr, _TRANSPORTS))
             raise ConfigurationError(f"The setting stream_transport is {self.stream_transport!r}. Give {known}.")
+        if self.verify_reads not in _VERIFY_READS:
+            known = ", ".join(map(repr, _VERIFY_READS))
+            raise ConfigurationError(f"The setting verify_reads is {self.verify_reads!r}. Give one of {known}.")
         for name, least in _LEAST.items():
             value = getattr(self, name)
             is_whole = isinstance(value, int) and not isinstance(value, bool)
@@ -223,6 +231,7 @@ def from_environment(environ: Mapping[str, str] = _Environ()) -> Config:
         hub_cache_dir=os.path.expandvars(os.path.expanduser(hub_cache)),
         hub_symlinks=environ.get("HF_HUB_DISABLE_SYMLINKS", "").lower() not in _TRUE,
         max_memory_bytes=_number(environ, "HF_DATASETS_IN_MEMORY_MAX_SIZE", 0),
+        verify_reads=environ.get("DATASETS_VERIFY_READS") or "sequential",
         refuse_found_scripts=environ.get("HF_DATASETS_TRUST_REMOTE_CODE", "").lower() in _FALSE,
     )
 

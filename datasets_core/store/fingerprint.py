@@ -423,7 +423,7 @@ class ValueWriter:
 
     def _write_dataclass(self, value: Any) -> None:
         self._write_class(type(value))
-        names = [item.name for item in dataclasses.fields(value)]
+        names = [item.name for item in dataclasses.fields(value) if item.metadata.get("datasets_core.is_hashed", True)]
         more = [name for name in sorted(getattr(value, "__dict__", ())) if name not in names]
         self._named(
             "fields",

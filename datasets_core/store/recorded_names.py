@@ -186,8 +186,9 @@ RowDifference; store.file_structure: FilePlaces FileStructure Span; store.filled
 store.garbage: Garbage; store.identity: ValueWriter _Missing; store.index_cache: IndexCache; store.layout: StagingName;
 store.lazy_shards: LazyShards; store.manifest: Manifest ShardRecord SourceRecord; store.module_state: ModuleStateError;
 store.one_type: IncomparableError; store.paired_columns: FeatureChange PairedColumn; store.pieces: BatchLocations BatchRows
-HasLocations; store.places: Places; store.readers: Reader _ArrowReader _ParquetReader _StreamReader; store.shard: ColumnsShard
-FileShard MemoryShard ShardCache; store.swap: StagedFolder; store.table: RowTable ZippedShard; store.verify: Problem;
+HasLocations PartSummer PartSums; store.places: Places; store.readers: Reader _ArrowReader _ParquetReader _PartReader
+_StreamReader; store.shard: ColumnsShard FileShard MemoryShard ShardCache;
+store.swap: StagedFolder; store.table: RowTable ZippedShard; store.verify: Problem;
 store.writer: ShardWriter _ArrowShard _OpenShard _ParquetShard; stream.aligning: Aligned; stream.audit: Audit LaneRows audit;
 stream.block: ArrowBlock DecodedBlock DictBlock Failures Kinds; stream.block_costs: BlockCosts; stream.block_fetches:
 BlockFetches _Group; stream.block_files: BlockFile FileIndex; stream.block_fit: BlockFit FileFit; stream.block_index:

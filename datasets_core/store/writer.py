@@ -21,7 +21,7 @@ from datasets_core import files
 from datasets_core.config import settings
 from datasets_core.errors import CastError, ConfigurationError
 from datasets_core.features.schema import plain_schema, plain_type
-from datasets_core.store.manifest import EXTENSIONS, ShardRecord, runs, temporary_path
+from datasets_core.store.manifest import EXTENSIONS, PartSummer, ShardRecord, runs, temporary_path
 
 if TYPE_CHECKING:
     from datasets_core.engines.threads import Job
@@ -41,10 +41,11 @@ class HashedFile:
     Args:
         path: the file.
         is_hashed: False to skip the hash: it takes longer than writing.
+        summer: gets all bytes, in order.
     """
 
-    def __init__(self, path: str, *, is_hashed: bool = True) -> None:
-        self.path, self.is_hashed = path, is_hashed
+    def __init__(self, path: str, *, is_hashed: bool = True, summer: PartSummer | None = None) -> None:
+        self.path, self.is_hashed, self._summer = path, is_hashed, summer
         self.closed = False
         self.position = 0
         self._discarding = False
@@ -64,6 +65,8 @@ class HashedFile:
             return total
         while rest.nbytes:
             rest = rest[os.write(self._descriptor, rest) :]
+        if self._summer is not None:
+            self._summer.update(data)
         self.position += total
         if self.is_hashed and self.position - self._announced >= _HASH_BLOCK:
             self._announce()
@@ -164,8 +167,8 @@ _STREAM_JOINED_BYTES = 4 << 20
 _BLOCK = 1 << 18
 
 
-def write_stream(path: str, schema: pa.Schema, batches: Iterable[pa.RecordBatch]) -> tuple[int, list[int]]:
-    """Write a new stream: (bytes, rows of each batch).
+def write_stream(path: str, schema: pa.Schema, batches: Iterable[pa.RecordBatch]) -> tuple[int, list[int], str]:
+    """Write a new stream: (bytes, rows of each batch, text of its `PartSums`).
 
     Args:
         path: the file.
@@ -176,13 +179,23 @@ def write_stream(path: str, schema: pa.Schema, batches: Iterable[pa.RecordBatch]
         DatasetDiskError: the disk is full, read-only or forbidden.
     """
     rows: list[int] = []
+    summer = PartSummer()
     with files.disk_errors(path):
-        with pa.OSFile(path, "wb") as sink, pa.ipc.new_stream(sink, schema) as writer:
-            for batch in joined(batches):
-                if batch.num_rows:
-                    writer.write_batch(batch if batch.schema.metadata == schema.metadata else _as(batch, schema))
-                    rows.append(batch.num_rows)
-        return os.stat(path).st_size, rows
+        file = HashedFile(path, is_hashed=False, summer=summer)
+        try:
+            sink = pa.BufferedOutputStream(pa.PythonFile(file, mode="w"), _BUFFER)
+            with sink, pa.ipc.new_stream(sink, schema) as writer:
+                summer.cut(schema.serialize().size)
+                for batch in joined(batches):
+                    if batch.num_rows:
+                        writer.write_batch(batch if batch.schema.metadata == schema.metadata else _as(batch, schema))
+                        rows.append(batch.num_rows)
+                        summer.cut(sink.tell())
+            size, _ = file.finish()
+        except BaseException:
+            file.discard()
+            raise
+    return size, rows, summer.text(size)
 
 
 def joined(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
@@ -442,7 +455,14 @@ class ShardWriter:
         self._shard = None
         self._records.append(
             ShardRecord(
-                os.path.basename(shard.path), self.split, shard.rows, size, shard.num_bytes, sha256, runs(shard.batch_rows)
+                os.path.basename(shard.path),
+                self.split,
+                shard.rows,
+                size,
+                shard.num_bytes,
+                sha256,
+                runs(shard.batch_rows),
+                shard.summer.text(size) if shard.summer is not None else "",
             )
         )
 
@@ -465,11 +485,11 @@ def _divide(batch: pa.RecordBatch, max_bytes: int, max_rows: int) -> Iterator[pa
 class _OpenShard:
     """A shard that is being written, under a temporary name."""
 
-    def __init__(self, path: str, *, is_hashed: bool) -> None:
-        self.path = path
+    def __init__(self, path: str, *, is_hashed: bool, summer: PartSummer | None = None) -> None:
+        self.path, self.summer = path, summer
         self.rows = self.num_bytes = 0
         self.batch_rows: list[int] = []
-        self.file = HashedFile(temporary_path(path), is_hashed=is_hashed)
+        self.file = HashedFile(temporary_path(path), is_hashed=is_hashed, summer=summer)
         self.sink = pa.BufferedOutputStream(pa.PythonFile(self.file, mode="w"), _BUFFER)
 
     def write(self, batch: pa.RecordBatch, num_bytes: int) -> None:
@@ -503,17 +523,20 @@ class _OpenShard:
 
 class _ArrowShard(_OpenShard):
     def __init__(self, path: str, schema: pa.Schema, *, is_hashed: bool) -> None:
-        super().__init__(path, is_hashed=is_hashed)
+        self._parts = PartSummer()
+        super().__init__(path, is_hashed=is_hashed, summer=self._parts)
         try:
             self._writer = pa.ipc.new_file(self.sink, schema)
         except BaseException:
             self.file.discard()
             raise
+        self._parts.cut(len(_MAGIC) + schema.serialize().size)
 
     def write(self, batch: pa.RecordBatch, num_bytes: int) -> None:
         super().write(batch, num_bytes)
         self.batch_rows.append(batch.num_rows)
         self._writer.write_batch(batch)
+        self._parts.cut(self.sink.tell())
 
     def end(self) -> None:
         self._writer.close()
