@@ -417,6 +417,7 @@ def _copied(shards: list[FileShard], folder: str, bar: Progress) -> tuple[SavedS
         name = NAME.format(number, len(shards))
         rows = BatchRows(runs(shard.batch_rows()))
         path = os.path.join(folder, name)
+        shard.validate_once()
         size = copy_stream(shard.path, path, is_file=shard.kind == "arrow")
         if size is None:
             for one in made:

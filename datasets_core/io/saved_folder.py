@@ -34,7 +34,7 @@ from datasets_core.features.formats.formats import RowFormat
 from datasets_core.meta.info import DatasetInfo, info_of, parse_json
 from datasets_core.store.atomic import StagedFolder
 from datasets_core.store.commit import again_on_failure, put_file
-from datasets_core.store.manifest import kind_of, located, runs
+from datasets_core.store.manifest import MAX_BELIEVED, kind_of, located, make_mark, runs, sound_mark
 from datasets_core.store.pieces import BatchRows
 from datasets_core.store.shard import FileShard, Shard, ShardCache, loaded
 from datasets_core.store.table import RowTable
@@ -123,6 +123,9 @@ class Saved:
             ManifestError: invalid content.
         """
         try:
+            names = [found["filename"] for found in state["_data_files"]]
+            if len(set(names)) < len(names):
+                raise ValueError("a file is listed twice")
             return cls(
                 info=info_of(description, path=files.join(path, INFO_FILE)),
                 shards=tuple(_shard(found) for found in state["_data_files"]),
@@ -217,6 +220,8 @@ def read_group(folder: str, storage_options: dict[str, Any] | None = None) -> di
 def read_json(path: str, storage_options: dict[str, Any] | None = None) -> Any:
     """Return the content of a JSON file of a saved dataset."""
     try:
+        if not files.is_url(path) and files.entry(path) is None:  # none, or a pipe or device
+            raise FileNotFoundError(path)
         with files.open_binary(path, storage_options) as handle:
             content = handle.read()
     except (FileNotFoundError, NotADirectoryError) as error:
@@ -254,6 +259,7 @@ def open_saved(
     paths = _fetched([entry.path for entry in entries], storage_options)
     if in_memory is None:
         in_memory = 0 < sum(max(entry.size, 0) for entry in entries) < settings().max_memory_bytes
+    claimed = sum(len(shard.batches or ()) for shard in saved.shards)
     shard_cache, shards, schema = ShardCache(), list[Shard](), None
     for shard, entry, path in zip(saved.shards, entries, paths, strict=True):
         kind = _kind(path, shard)
@@ -268,7 +274,10 @@ def open_saved(
             entry=own,
             sums=shard.crc32c,
             verify_reads=settings().verify_reads,
+            is_foreign=True,
         )
+        if claimed > MAX_BELIEVED:
+            opened.check_count()
         if shard.batches is None:
             _check_ends(opened)
         schema = schema or opened.schema
@@ -353,6 +362,9 @@ def place(staged: StagedFolder, target: str, parts: Mapping[str, Saved], *, grou
             with files.disk_errors(staged.target), open(os.path.join(staged.path, name), "wb") as out:
                 out.write(content)
         if staged.take_place():
+            for part, saved in parts.items():
+                for shard in saved.shards:
+                    make_mark(sound_mark(os.path.join(staged.target, part, shard.name)))
             return
         for name in _contents(parts, group=group, embeds=False):
             os.unlink(os.path.join(staged.path, name))

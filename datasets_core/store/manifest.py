@@ -13,6 +13,7 @@ import hashlib
 import json
 import os
 import re
+import stat
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import accumulate
@@ -203,6 +204,9 @@ def staging_folders(target: str) -> list[StagingName]:
     return sorted((name for name in found if name and name.target == base), key=lambda name: name.path)
 
 
+MAX_BELIEVED = 1 << 20
+"""Batches on record in a folder of others up to which the record is not compared with the files at once."""
+
 FORM = 1  # of the "manifest" section; a reader refuses a higher one
 
 
@@ -371,6 +375,8 @@ def read_manifest(folder: str, storage_options: dict[str, Any] | None = None) ->
     """
     path = files.join(located(folder), MANIFEST_NAME)
     try:
+        if not is_url(path) and stat.S_ISFIFO(mode := os.stat(path).st_mode) | stat.S_ISCHR(mode):
+            raise ManifestError(path, "is not a regular file")
         with files.open_binary(path, storage_options) as handle:
             data = handle.read()
     except (FileNotFoundError, NotADirectoryError):
@@ -554,50 +560,6 @@ def sums_of_stream(text: str, path: str) -> str:
     return " ".join([f"{len(head):x}:{extend(0, head):08x}", *batches, f"{len(end):x}:{extend(0, end):08x}"])
 
 
-class PartSummer:
-    """Makes the text of `PartSums` while a file is written from front to back.
-
-    >>> summer = PartSummer()
-    >>> summer.update(b"he")
-    >>> summer.cut(4)
-    >>> summer.update(b"ad1234")
-    >>> PartSums(text := summer.text(8)).are_true(1, b"1234"), text
-    (True, '4:ea7c97e8 4:f63af4ee')
-    """
-
-    def __init__(self) -> None:
-        self._extend = crc32c_extend()
-        self._ends: list[int] = []
-        self._crcs: list[int] = []
-        self._at = self._crc = 0
-
-    def cut(self, end: int) -> None:
-        """End a part: at the position behind its last byte, before a byte behind that is written."""
-        self._ends.append(end)
-
-    def update(self, data: Any) -> None:
-        """Take the next bytes that are written."""
-        import pyarrow as pa
-
-        if self._extend is None:
-            return
-        rest = pa.py_buffer(data)
-        while len(self._crcs) < len(self._ends) and (ahead := self._ends[len(self._crcs)] - self._at) < rest.size:
-            self._crcs.append(self._extend(self._crc, rest.slice(0, ahead)))
-            rest, self._crc, self._at = rest.slice(ahead), 0, self._at + ahead
-        self._crc = self._extend(self._crc, rest)
-        self._at += rest.size
-
-    def text(self, size: int) -> str:
-        """The sums, once the file is written: its size is `size`; "" where computing them would be slow."""
-        if self._extend is None:
-            return ""
-        self.cut(size)
-        self._crcs += [self._crc, *[0] * (len(self._ends) - len(self._crcs) - 1)]
-        starts = [0, *self._ends]
-        return " ".join(f"{end - start:x}:{crc:08x}" for start, end, crc in zip(starts, self._ends, self._crcs, strict=False))
-
-
 ARROW_MAGIC = b"ARROW1"
 PARQUET_MAGIC = b"PAR1"
 _CONTINUATION = b"\xff\xff\xff\xff"
@@ -610,6 +572,8 @@ def kind_of(path: str, storage_options: dict[str, Any] | None = None) -> str:
         DamagedShardError: it is neither, or truncated.
         FileNotFoundDatasetsError: the file does not exist.
     """
+    if not is_url(path):
+        refuse_irregular(path)
     try:
         with files.open_binary(path, storage_options) as handle:
             size = handle.seek(0, os.SEEK_END)
@@ -651,6 +615,35 @@ def check_tail(path: str, kind: str, size: int, tail: bytes, *, advice: str | No
         raise DamagedShardError(path, f"a footer of {footer} bytes in a file of {size} bytes", advice=advice)
 
 
+def sound_mark(path: str) -> str:
+    """The empty file in the cache that says that every value of a local file was checked, as the file is now."""
+    found = os.stat(local_path(path))
+    parts = (found.st_dev, found.st_ino, found.st_size, found.st_mtime_ns, found.st_ctime_ns)
+    return os.path.join(settings().cache_dir, "sound", hashlib.sha256(repr(parts).encode()).hexdigest()[:32])
+
+
+def make_mark(mark: str) -> None:
+    """Make the mark of a file; a cache that cannot be written goes without."""
+    with contextlib.suppress(OSError):
+        os.makedirs(os.path.dirname(mark), exist_ok=True)
+        with open(mark, "wb"):
+            pass
+
+
+def refuse_irregular(path: str) -> None:
+    """Refuse a pipe or device in place of a local file: reading it could last for ever.
+
+    Raises:
+        DamagedShardError: it is one.
+    """
+    try:
+        if stat.S_ISREG(os.stat(local_path(path)).st_mode):
+            return
+    except (FileNotFoundError, NotADirectoryError):
+        return
+    raise DamagedShardError(path, "it is not a regular file", advice="Check the path")
+
+
 def check_ends(path: str, kind: str, size: int) -> None:
     """Check a local file for its size, its first and its last bytes; its rows are not read.
 
@@ -658,7 +651,8 @@ def check_ends(path: str, kind: str, size: int) -> None:
         DamagedShardError: it is cut or altered.
         FileNotFoundError: the file no longer exists.
     """
-    descriptor = os.open(path, os.O_RDONLY)
+    refuse_irregular(path)
+    descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK)
     try:
         found = os.fstat(descriptor).st_size
         magic = PARQUET_MAGIC if kind == "parquet" else ARROW_MAGIC

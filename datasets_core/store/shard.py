@@ -19,7 +19,7 @@ import pyarrow as pa
 from datasets_core import files
 from datasets_core.errors import DamagedShardError, FileNotFoundDatasetsError
 from datasets_core.store.fingerprint import Hasher
-from datasets_core.store.manifest import ARROW_MAGIC, PartSums, check_ends, check_size
+from datasets_core.store.manifest import ARROW_MAGIC, PartSums, check_ends, check_size, make_mark, refuse_irregular, sound_mark
 from datasets_core.store.pieces import BatchLocations, locations_of_file
 
 # What reads an open file: the batches of an Arrow file, an Arrow stream or a Parquet file, one by one.
@@ -29,6 +29,10 @@ class Reader(Protocol):
     """An open file."""
 
     schema: pa.Schema
+
+    def num_batches(self) -> int:
+        """Number of batches."""
+        ...
 
     def batch_rows(self) -> list[int]:
         """Rows of each batch."""
@@ -53,6 +57,9 @@ class _ArrowReader:
         self._span = _span(source)
         self.schema = self._reader.schema
 
+    def num_batches(self) -> int:
+        return int(self._reader.num_record_batches)
+
     def batch_rows(self) -> list[int]:
         return [self.batch(index).num_rows for index in range(self._reader.num_record_batches)]
 
@@ -73,6 +80,9 @@ class _StreamReader:
             self._batches = list(reader)
         self._span = _span(source)
 
+    def num_batches(self) -> int:
+        return len(self._batches)
+
     def batch_rows(self) -> list[int]:
         return [batch.num_rows for batch in self._batches]
 
@@ -92,6 +102,9 @@ class _ParquetReader:
 
         self._file = pq.ParquetFile(source, page_checksum_verification=True)
         self.schema = self._file_schema = self._file.schema_arrow
+
+    def num_batches(self) -> int:
+        return int(self._file.metadata.num_row_groups)
 
     def batch_rows(self) -> list[int]:
         metadata = self._file.metadata
@@ -143,6 +156,9 @@ class _PartReader:
             return self._whole.slice(start, stop - start)
         self._source.seek(start)
         return self._source.read_buffer(stop - start)
+
+    def num_batches(self) -> int:
+        return len(self._sums)
 
     def batch_rows(self) -> list[int]:
         return [self.batch(index).num_rows for index in range(len(self._sums))]
@@ -453,6 +469,8 @@ class FileShard:
         is_read: True to read a local file batch by batch instead of mapping it: batches leave the memory after use.
         sums: text of the `PartSums` of an Arrow file; "" where they are not on record.
         verify_reads: the setting of that name.
+        is_foreign: True for a file that others may have written: every value of a mapped file is checked before the first
+            of them is used, once for each file (`sound_mark`); those of other files when a batch is read.
     """
 
     def __init__(
@@ -472,10 +490,11 @@ class FileShard:
         is_read: bool = False,
         sums: str = "",
         verify_reads: str = "sequential",
+        is_foreign: bool = False,
     ) -> None:
         self.path, self.paths, self.kind, self._entry, self._size, self._id_name = path, (path,), kind, entry, size, id_name
         self._shard_cache, self._rows, self._in_memory, self._storage_options = shard_cache, rows, in_memory, storage_options
-        self._is_read, self._verify_reads = is_read, verify_reads
+        self._is_read, self._verify_reads, self._is_foreign = is_read, verify_reads, is_foreign
         self.sums = "" if kind == "parquet" else sums
         self.is_mapped = kind != "parquet" and (in_memory or not (is_read or files.is_url(path)))
         self._token = shard_cache.token()
@@ -518,6 +537,8 @@ class FileShard:
         if found is not None:
             return found
         with self._lock:
+            if self._is_foreign and self.is_mapped:
+                self.validate_once()
             if self._verify_reads == "all":
                 self.compare(index)
             batch: pa.RecordBatch = self._read(lambda reader: reader.batch(index))
@@ -526,6 +547,8 @@ class FileShard:
                 raise DamagedShardError(self.path, reason)
             if self.is_mapped and self._read(lambda reader: reader.is_decoded(batch)):
                 self.is_mapped = False  # compressed: the batch is memory of its own
+            if self._is_foreign:
+                self._validate(index, batch)
             if self.is_mapped:
                 self._batches[index] = batch
                 self._shard_cache.map(self._token, self._batches.clear)
@@ -554,12 +577,35 @@ class FileShard:
             DamagedShardError: something does not hold.
         """
         for index in range(len(self.batch_rows())):
+            self._validate(index, self.batch(index))
+
+    def _validate(self, index: int, batch: pa.RecordBatch) -> None:
+        try:
+            batch.validate(full=True)
+        except DAMAGE as error:
+            raise DamagedShardError(self.path, f"batch {index} is not valid Arrow data ({error})", batch=index) from error
+
+    def validate_once(self) -> None:
+        """`validate` a file that others may have written, unless this was done, here or in another process."""
+        if not self._is_foreign:
+            return
+        mark = None if self._in_memory or files.is_url(self.path) else sound_mark(self.path)
+        if mark is None or not os.path.exists(mark):
+            self._is_foreign = False
             try:
-                self.batch(index).validate(full=True)
-            except DAMAGE as error:
-                if isinstance(error, DamagedShardError):
-                    raise
-                raise DamagedShardError(self.path, f"batch {index} is not valid Arrow data ({error})") from error
+                self.validate()
+            except BaseException:
+                self._is_foreign = True
+                self._batches.clear()
+                raise
+            if mark is not None:
+                make_mark(mark)
+        self._is_foreign = False
+
+    def check_count(self) -> None:
+        """Compare the number of batches on record with that of the file, before anything is made for each of them."""
+        if (recorded := len(self.batch_rows())) != (found := self._read(lambda reader: reader.num_batches())):
+            raise DamagedShardError(self.path, f"it has {found:,} batches, expected {recorded:,}")
 
     def _read(self, what: Callable[[Reader], Any]) -> Any:
         try:
@@ -601,6 +647,8 @@ class FileShard:
         if self._entry is not None and files.entry(self.path) != self._entry:
             advice = "Load the dataset again"
             raise DamagedShardError(self.path, "the file was replaced after the dataset was loaded", advice=advice)
+        if not files.is_url(self.path):
+            refuse_irregular(self.path)
         if self._size is not None and not files.is_url(self.path):
             check_ends(self.path, self.kind, self._size)
         if self._in_memory:
@@ -619,7 +667,7 @@ class FileShard:
         known: dict[str, Any] = {"rows": self._rows, "in_memory": self._in_memory, "entry": self._entry}
         known["storage_options"], known["identity"] = self._storage_options, self._identity
         known["size"], known["id_name"], known["is_read"] = self._size, self._id_name, self._is_read
-        known["sums"], known["verify_reads"] = self.sums, self._verify_reads
+        known["sums"], known["verify_reads"], known["is_foreign"] = self.sums, self._verify_reads, self._is_foreign
         if self.kind == "parquet":
             known["schema"] = self._schema  # may be richer than that of the file
         return _file_shard, (self.path, self.kind, self._shard_cache, known)

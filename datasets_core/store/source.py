@@ -22,6 +22,7 @@ from datasets_core.meta.splits import ReadInstruction, RowRange
 from datasets_core.store.fingerprint import Hasher
 from datasets_core.store.manifest import (
     MANIFEST_NAME,
+    MAX_BELIEVED,
     Manifest,
     ShardRecord,
     check_ends,
@@ -95,6 +96,7 @@ def open_rows(
     is_asked: bool = True,
     is_read: bool = False,
     is_lazy: bool = False,
+    is_foreign: bool = False,
     structure: FileStructure | None = None,
 ) -> RowTable:
     """Return the rows of `ranges`, in their order.
@@ -112,6 +114,7 @@ def open_rows(
             are private.
         is_asked: False to skip the check of the disk: missing files are found when they are read.
         is_read: True to read batch by batch instead of mapping, and keep nothing: for one pass in bounded memory.
+        is_foreign: True for a folder that others may have written: its values are checked before they are used.
         is_lazy: True to make the schema on first use, if the columns are plain values; so are errors of it.
         structure: of these rows: see `structure_of`.
 
@@ -152,6 +155,7 @@ def open_rows(
             is_read=is_read,
             sums=record.crc32c,
             verify_reads=verify_reads,
+            is_foreign=is_foreign,
         )
 
     def schema_of_shards() -> pa.Schema:
@@ -165,6 +169,9 @@ def open_rows(
     deferred = Deferred(schema_of_shards)
     is_lazy = is_lazy and bool(manifest.schema) and type(vars(manifest.info)["features"]) is Deferred
     rows = [BatchRows(record.batches) for record in records]
+    if is_foreign and sum(map(len, rows)) > MAX_BELIEVED:
+        for record in records:
+            opened(record, None).check_count()
     shards = LazyShards(rows, lambda number: opened(records[number], deferred.value))
     held: Sequence[Shard] = [loaded(shard) for shard in shards] if in_memory else shards
     runs = [(numbers[r.split, r.shard], r.start, r.stop) for r in ranges]

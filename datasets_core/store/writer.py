@@ -21,7 +21,7 @@ from datasets_core import files
 from datasets_core.config import settings
 from datasets_core.errors import CastError, ConfigurationError
 from datasets_core.features.schema import plain_schema, plain_type
-from datasets_core.store.manifest import EXTENSIONS, PartSummer, ShardRecord, runs, temporary_path
+from datasets_core.store.manifest import EXTENSIONS, ShardRecord, crc32c_extend, runs, temporary_path
 
 if TYPE_CHECKING:
     from datasets_core.engines.threads import Job
@@ -31,6 +31,49 @@ if TYPE_CHECKING:
 
 _HASH_BLOCK = 1 << 20
 _INLINE_BYTES = 2 << 20  # a file no larger than this is hashed at the end, which is faster than a thread
+
+
+class PartSummer:
+    """Makes the text of `PartSums` while a file is written from front to back.
+
+    >>> from datasets_core.store.manifest import PartSums
+    >>> summer = PartSummer()
+    >>> summer.update(b"he")
+    >>> summer.cut(4)
+    >>> summer.update(b"ad1234")
+    >>> PartSums(text := summer.text(8)).are_true(1, b"1234"), text
+    (True, '4:ea7c97e8 4:f63af4ee')
+    """
+
+    def __init__(self) -> None:
+        self._extend = crc32c_extend()
+        self._ends: list[int] = []
+        self._crcs: list[int] = []
+        self._at = self._crc = 0
+
+    def cut(self, end: int) -> None:
+        """End a part: at the position behind its last byte, before a byte behind that is written."""
+        self._ends.append(end)
+
+    def update(self, data: Any) -> None:
+        """Take the next bytes that are written."""
+        if self._extend is None:
+            return
+        rest = pa.py_buffer(data)
+        while len(self._crcs) < len(self._ends) and (ahead := self._ends[len(self._crcs)] - self._at) < rest.size:
+            self._crcs.append(self._extend(self._crc, rest.slice(0, ahead)))
+            rest, self._crc, self._at = rest.slice(ahead), 0, self._at + ahead
+        self._crc = self._extend(self._crc, rest)
+        self._at += rest.size
+
+    def text(self, size: int) -> str:
+        """The sums, once the file is written: its size is `size`; "" where computing them would be slow."""
+        if self._extend is None:
+            return ""
+        self.cut(size)
+        self._crcs += [self._crc, *[0] * (len(self._ends) - len(self._crcs) - 1)]
+        starts = [0, *self._ends]
+        return " ".join(f"{end - start:x}:{crc:08x}" for start, end, crc in zip(starts, self._ends, self._crcs, strict=False))
 
 
 class HashedFile:
