@@ -50,7 +50,11 @@ _LEAST = {
 }
 _OR_NONE = {"max_download_bytes", *(name for name in _LEAST if name.startswith("confined_"))}
 _NOT_HASHED = {"is_hashed": False}  # of fields that are newer than fingerprints of `Config`
-_CHOICES = {"stream_transport": ("default", "obstore"), "jpeg_dct": ("accurate", "fast")}
+_CHOICES = {
+    "stream_transport": ("default", "obstore"),
+    "jpeg_dct": ("accurate", "fast"),
+    "verify_reads": ("all", "sequential", "never"),
+}
 _SECONDS = (
     "connect_timeout_seconds",
     "read_timeout_seconds",
@@ -106,6 +110,9 @@ class Config:
         stream_timeout_seconds: how long a stream waits for bytes, over all retries, while almost none arrive.
         jpeg_dct: how `datasets_core.tfds` decodes JPEG: "accurate" by Pillow, or "fast" by the package `simplejpeg`, whose
             pixels equal those of TensorFlow.
+        verify_reads: when the bytes of record batches are compared with their recorded checksums, once for each batch of a
+            mapped file in a process: "sequential" where a batch is read whole (iteration, `map`, exports), "all" also
+            before single rows are read, "never" (`DATASETS_VERIFY_READS`).
         caching: True to cache results of `map`, `filter`, `from_generator` and similar; False computes them again.
     """
 
@@ -144,6 +151,7 @@ class Config:
     stream_transport: str = "default"
     stream_timeout_seconds: float = 120.0
     jpeg_dct: str = dataclasses.field(default="accurate", metadata=_NOT_HASHED)
+    verify_reads: str = dataclasses.field(default="sequential", metadata=_NOT_HASHED)
     caching: bool = True
     media_paths: tuple[str, ...] = ()
 
@@ -233,6 +241,7 @@ def from_environment(environ: Mapping[str, str] = _Environ()) -> Config:
         hub_cache_dir=os.path.expandvars(os.path.expanduser(hub_cache)),
         hub_symlinks=environ.get("HF_HUB_DISABLE_SYMLINKS", "").lower() not in _TRUE,
         max_memory_bytes=_number(environ, "HF_DATASETS_IN_MEMORY_MAX_SIZE", 0),
+        verify_reads=environ.get("DATASETS_VERIFY_READS") or "sequential",
         refuse_found_scripts=environ.get("HF_DATASETS_TRUST_REMOTE_CODE", "").lower() in _FALSE,
     )
 

@@ -59,7 +59,7 @@ OWNERS = {
     "yaml": {"datasets_core.meta.card"},
     "cloudpickle": {"datasets_core.engines.process"},
     "obstore": {"datasets_core.fetch.ranges.stores"},
-    "google_crc32c": {"datasets_core.records.frames"},
+    "google_crc32c": {"datasets_core.records.frames", "datasets_core.store.manifest"},
     "google": {"datasets_core.records.wire.messages"},  # google.protobuf
 }
 

@@ -35,9 +35,7 @@ RAISING = {"warn", "warning", "info", "debug", "error", "exception", "critical",
 
 def files() -> list[Path]:
     paths = sorted([*(ROOT / "datasets_core").rglob("*.py"), *(ROOT / "builders").rglob("*.py")])
-    return [
-        path for path in paths if not path.is_relative_to(ROOT / "datasets_core" / "builders")
-    ]
+    return [path for path in paths if not path.is_relative_to(ROOT / "datasets_core" / "builders")]
 
 
 def messages(tree: ast.AST) -> list[tuple[int, str]]:

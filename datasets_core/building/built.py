@@ -197,6 +197,7 @@ class Built:
             storage_options=self._output_storage_options,
             is_asked=is_asked,
             is_lazy=not self.is_read_only,
+            is_foreign=self.is_read_only,
             structure=structure,
         )
 

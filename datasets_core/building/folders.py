@@ -150,7 +150,7 @@ def check_sound(folder: str, manifest: Manifest, storage_options: dict[str, obje
 def _all_rows(folder: str, manifest: Manifest, storage_options: dict[str, object] | None) -> RowTable:
     lengths = manifest.split_lengths()
     ranges = [found for split in lengths for found in row_ranges(split, lengths)]
-    return open_rows(folder, manifest, ranges, storage_options=storage_options)
+    return open_rows(folder, manifest, ranges, storage_options=storage_options, is_foreign=True)
 
 
 def _doubtful(folder: str, manifest: Manifest) -> tuple[ShardRecord, ...]:

@@ -112,10 +112,25 @@ _REBUILD = "Build the dataset again with download_mode='force_redownload'"
 
 
 class DamagedShardError(VerificationError, OSError):
-    """A shard on disk that is truncated, altered or not a shard."""
+    """A shard on disk that is truncated, altered or not a shard.
 
-    def __init__(self, path: str, reason: str, *, advice: str | None = None) -> None:
+    Attributes:
+        path: the shard.
+        batch: the record batch that is damaged; None where it is the file.
+        rows: the rows of that batch, counted from the first row of the shard.
+    """
+
+    def __init__(
+        self,
+        path: str,
+        reason: str,
+        *,
+        advice: str | None = None,
+        batch: int | None = None,
+        rows: range | None = None,
+    ) -> None:
         self.file = self.path = path
+        self.batch, self.rows = batch, rows
         self.reason, self.advice = reason, advice or _REBUILD
         super().__init__(f"{path}: {reason}. {self.advice}.")
 

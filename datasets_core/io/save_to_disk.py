@@ -21,7 +21,8 @@ from datasets_core.features.schema import Features
 from datasets_core.fetch.checksums import digest_of
 from datasets_core.meta.listings import TABLES, DatasetFile, DatasetFiles
 from datasets_core.progress import Progress, progress
-from datasets_core.store.manifest import staging_base
+from datasets_core.store.manifest import runs, staging_base, sums_of_stream
+from datasets_core.store.pieces import BatchRows
 from datasets_core.store.rows.rows import Rows
 from datasets_core.store.shard import FileShard
 
@@ -414,13 +415,16 @@ def _copied(shards: list[FileShard], folder: str, bar: Progress) -> tuple[SavedS
     made: list[SavedShard] = []
     for number, shard in enumerate(shards):
         name = NAME.format(number, len(shards))
-        rows = shard.batch_rows()
-        size = copy_stream(shard.path, os.path.join(folder, name), is_file=shard.kind == "arrow")
+        rows = BatchRows(runs(shard.batch_rows()))
+        path = os.path.join(folder, name)
+        shard.validate_once()
+        size = copy_stream(shard.path, path, is_file=shard.kind == "arrow")
         if size is None:
             for one in made:
                 os.unlink(os.path.join(folder, one.name))
             return None
-        made.append(SavedShard(name, size, tuple(rows)))
+        sums = sums_of_stream(shard.sums, path) if shard.kind == "arrow" else shard.sums
+        made.append(SavedShard(name, size, rows, sums))
         bar.update(sum(rows))
     return tuple(made)
 
@@ -455,8 +459,8 @@ def _write_shard(dataset: Rows, folder: str, job: tuple[int, int, int, int]) -> 
     table = dataset._table
     schema = plain_schema(table.schema.with_metadata(dataset._metadata_of(table)))
     batches = rows_to_save(dataset, schema, start, stop)
-    size, rows = write_stream(os.path.join(folder, name), schema, batches)
-    return SavedShard(name, size, tuple(rows))
+    size, rows, sums = write_stream(os.path.join(folder, name), schema, batches)
+    return SavedShard(name, size, BatchRows(runs(rows)), sums)
 
 
 def rows_to_save(dataset: Rows, schema: pa.Schema, start: int, stop: int) -> Iterator[pa.RecordBatch]:

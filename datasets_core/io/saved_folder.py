@@ -12,7 +12,7 @@ import os
 import posixpath
 import re
 import shutil
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Any, Protocol
@@ -34,12 +34,14 @@ from datasets_core.features.formats.formats import RowFormat
 from datasets_core.meta.info import DatasetInfo, info_of, parse_json
 from datasets_core.store.atomic import StagedFolder
 from datasets_core.store.commit import again_on_failure, put_file
-from datasets_core.store.manifest import located, runs
-from datasets_core.store.shard import FileShard, Shard, ShardCache, kind_of, loaded
+from datasets_core.store.manifest import MAX_BELIEVED, kind_of, located, make_mark, runs, sound_mark
+from datasets_core.store.pieces import BatchRows
+from datasets_core.store.shard import FileShard, Shard, ShardCache, loaded
 from datasets_core.store.table import RowTable
 from datasets_core.store.writer import END
 
 STATE_FILE, INFO_FILE, GROUP_FILE = "state.json", "dataset_info.json", "dataset_dict.json"
+_LEAST_BATCH_BYTES = 64  # of a record batch without columns in a stream
 _ADVICE = "Save the dataset again"
 
 
@@ -62,15 +64,18 @@ class SavedShard:
         name: name in the folder.
         size: size in bytes; None if the state does not have it.
         batches: number of rows of each batch; None if the state does not have it.
+        crc32c: checksums of its batches (`PartSums`); "" if the state does not have them.
     """
 
     name: str
     size: int | None = None
-    batches: tuple[int, ...] | None = None
+    batches: Sequence[int] | None = None
+    crc32c: str = ""
 
     def form(self) -> dict[str, Any]:
         """Return the entry of the file in the state."""
-        return {"filename": self.name, "size": self.size, "batches": runs(self.batches or ())}
+        sums = {"crc32c": self.crc32c} if self.crc32c else {}
+        return {"filename": self.name, "size": self.size, "batches": runs(self.batches or ()), **sums}
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,6 +123,9 @@ class Saved:
             ManifestError: the content is invalid.
         """
         try:
+            names = [found["filename"] for found in state["_data_files"]]
+            if len(set(names)) < len(names):
+                raise ValueError("a file is listed twice")
             return cls(
                 info=info_of(description, path=files.join(path, INFO_FILE)),
                 shards=tuple(_shard(found) for found in state["_data_files"]),
@@ -142,10 +150,15 @@ def _shard(found: Mapping[str, Any]) -> SavedShard:
     size, batches = found.get("size"), found.get("batches")
     if size is None or batches is None:
         return SavedShard(_inside(found["filename"]))
-    rows = [int(rows) for rows, count in batches for _ in range(min(int(count), int(size)))]
-    if any(count < 0 for count in rows):
+    coded = [(int(rows), int(count)) for rows, count in batches]
+    if any(rows < 0 or count < 1 for rows, count in coded):
         raise ValueError(f"{found['filename']!r} has a batch with a negative number of rows")
-    return SavedShard(_inside(found["filename"]), int(size), tuple(rows))
+    if (
+        sum(count for _, count in coded) * _LEAST_BATCH_BYTES > int(size)
+        or sum(rows * count for rows, count in coded) >= 1 << 63
+    ):
+        raise ValueError(f"{found['filename']!r} has more rows or batches than a file of {size} bytes can hold")
+    return SavedShard(_inside(found["filename"]), int(size), BatchRows(coded), str(found.get("crc32c") or ""))
 
 
 def _inside(name: str) -> str:
@@ -207,6 +220,8 @@ def read_group(folder: str, storage_options: dict[str, Any] | None = None) -> di
 def read_json(path: str, storage_options: dict[str, Any] | None = None) -> Any:
     """Return the content of a JSON file of a saved dataset."""
     try:
+        if not files.is_url(path) and files.entry(path) is None:  # none, or a pipe or device
+            raise FileNotFoundError(path)
         with files.open_binary(path, storage_options) as handle:
             content = handle.read()
     except (FileNotFoundError, NotADirectoryError) as error:
@@ -244,11 +259,25 @@ def open_saved(
     paths = _fetched([entry.path for entry in entries], storage_options)
     if in_memory is None:
         in_memory = 0 < sum(max(entry.size, 0) for entry in entries) < settings().max_memory_bytes
+    claimed = sum(len(shard.batches or ()) for shard in saved.shards)
     shard_cache, shards, schema = ShardCache(), list[Shard](), None
     for shard, entry, path in zip(saved.shards, entries, paths, strict=True):
         kind = _kind(path, shard)
         own = entry if path == entry.path else None
-        opened = FileShard(path, kind, shard_cache, rows=shard.batches, schema=schema, in_memory=in_memory, entry=own)
+        opened = FileShard(
+            path,
+            kind,
+            shard_cache,
+            rows=shard.batches,
+            schema=schema,
+            in_memory=in_memory,
+            entry=own,
+            sums=shard.crc32c,
+            verify_reads=settings().verify_reads,
+            is_foreign=True,
+        )
+        if claimed > MAX_BELIEVED:
+            opened.check_count()
         if shard.batches is None:
             _check_ends(opened)
         schema = schema or opened.schema
@@ -333,6 +362,9 @@ def place(staged: StagedFolder, target: str, parts: Mapping[str, Saved], *, grou
             with files.disk_errors(staged.target), open(os.path.join(staged.path, name), "wb") as out:
                 out.write(content)
         if staged.take_place():
+            for part, saved in parts.items():
+                for shard in saved.shards:
+                    make_mark(sound_mark(os.path.join(staged.target, part, shard.name)))
             return
         for name in _contents(parts, group=group, embeds=False):
             os.unlink(os.path.join(staged.path, name))

@@ -119,9 +119,9 @@ _Budget; insight.statistics: _Moments _Scale; insight.summary: ColumnSummary His
 get_dataset_config_info get_dataset_config_names get_dataset_default_config_name get_dataset_infos get_dataset_split_names;
 io.push_card: ExistingSplit; io.split_mapping: Pushable SplitMapping; load: load_dataset load_dataset_builder load_from_disk
 request_of; locks: LockOutcome lock_dataset; logging: disable_propagation enable_propagation get_verbosity set_verbosity
-set_verbosity_debug set_verbosity_error set_verbosity_info set_verbosity_warning; meta.builder_name: BuilderName; meta.card:
-_CardReader _Weigher _Weight; meta.card_cut: _Unclear; meta.card_text: Edit _Entries; meta.config_entries: Card ConfigEntry
-LazyInfos; meta.croissant_document: _Parser _Unsupported parse_croissant; meta.croissant_fields: FieldWriter;
+set_verbosity_debug set_verbosity_error set_verbosity_info set_verbosity_warning _Printer; meta.builder_name: BuilderName;
+meta.card: _CardReader _Weigher _Weight; meta.card_cut: _Unclear; meta.card_text: Edit _Entries; meta.config_entries: Card
+ConfigEntry LazyInfos; meta.croissant_document: _Parser _Unsupported parse_croissant; meta.croissant_fields: FieldWriter;
 meta.croissant_nodes: Container CroissantDocument FieldNode FileNode RecordSetNode ValueSource; meta.croissant_terms: Ids;
 meta.data_files: DataFilesDict DataFilesList _Search; meta.dataset_files: DatasetFile DatasetFiles FilesOrigin;
 meta.even_splits: even_part even_splits; meta.experiment: Experiment _OfLibrary; meta.extensions: extensions is_bare_shard;
@@ -130,8 +130,7 @@ meta.lazy_card: LazyCard LazyDatasetInfos; meta.listings: Listing; meta.referenc
 RowBlocks; meta.rows: RowRange; meta.shard_lengths: ShardLengths; meta.small_files: UnfitFileError; meta.split: AbsoluteRange
 NamedSplit Split _Recorded parse_split; meta.split_info: SplitDict SplitInfo; meta.split_part: EvenCut SplitPart
 is_split_name; meta.sub_split: SubSplitInfo _Shards; meta.tfds_description: TfdsDescription TfdsSplit _refusing; optional:
-needed; logging: _Printer; progress: Progress Switch _PrintedLines _Silent
-are_progress_bars_disabled disable_progress_bars enable_progress_bars
+needed; progress: Progress Switch _PrintedLines _Silent are_progress_bars_disabled disable_progress_bars enable_progress_bars
 is_progress_bar_enabled; publish.dataset_card: _Merge; publish.parquet_shards: ShardFile; publish.push: _Commit _Upload;
 publish.push_target: LocalShard PushTarget PushedSplit RepositoryState RepositoryTexts; publish.shard_limits: ShardLimits;
 publish.standing_splits: _Globs; records.deflated: ByteSink DeflatedFile; records.encoded_columns: ExampleEncoder _Heads
@@ -187,37 +186,38 @@ store.content: RowDigest; store.derived_shard: DerivedShard; store.difference: D
 FilePlaces FileStructure Span; store.filled: FilledShard; store.fingerprint: Hasher; store.garbage: Garbage; store.identity:
 ValueWriter _Missing; store.index_cache: IndexCache; store.layout: StagingName; store.lazy_shards: LazyShards; store.manifest:
 Manifest ShardRecord SourceRecord; store.module_state: ModuleStateError; store.one_type: IncomparableError;
-store.paired_columns: FeatureChange PairedColumn; store.pieces: BatchLocations BatchRows HasLocations; store.places: Places;
-store.readers: Reader _ArrowReader _ParquetReader _StreamReader; store.shard: ColumnsShard FileShard MemoryShard ShardCache;
-store.swap: StagedFolder; store.table: RowTable ZippedShard; store.verify: Problem; store.writer: ShardWriter _ArrowShard
-_OpenShard _ParquetShard; stream.aligning: Aligned; stream.audit: Audit LaneRows audit; stream.block: ArrowBlock DecodedBlock
-DictBlock Failures Kinds; stream.block_costs: BlockCosts; stream.block_fetches: BlockFetches _Group; stream.block_files:
-BlockFile FileIndex; stream.block_fit: BlockFit FileFit; stream.block_index: BlockIndex; stream.block_reader: BlockReader
-_Decoded; stream.changes: Added Cast Decoding Renamed Selected; stream.costs: RankCost ReadCost; stream.error_policy:
-ErrorPolicy Guard Ledger Tally; stream.expectations: Expectations; stream.explain: ExplainRequest; stream.explanation:
-Explanation LargeBlock; stream.file_order: FileRows; stream.file_turns: _Stretch; stream.functions: Function RowsMade;
-stream.interleave: Interleave _Rounds; stream.iterable: IterableDataset; stream.iterable_column: IterableColumn;
-stream.iterable_group: IterableDatasetDict; stream.iteration: Cursor Resumable RowIterator StreamFacts WorkerNumbers;
-stream.lane_places: _Spans; stream.lanes: _Clock; stream.made_rows: Marked RowJob; stream.media_decoding: DecodeMedia Decoded;
-stream.merged_states: merge_states; stream.mixed_nodes: Mixed; stream.mixture: InTurn Staged Weighted; stream.node: Delivery
-Ordered RowChange; stream.nodes: Batchwise Changed Counted Filtered FilteredByBatch Lists MappedByBatch Rounds Windows
-_RowByRow; stream.nodes.columns: ColumnChange _KeepsColumns; stream.nodes.jobs: GeneratedRows; stream.nodes.map_filter:
-Resumed SelectedRows _Filtering; stream.nodes.mix: Combination Concat Zip _BehindMix _BehindZip; stream.nodes.node: Locality
-Over Unmeasured _Waiting; stream.nodes.ordered: SharedCursor; stream.nodes.positions: NextPositions Positions WidePositions;
-stream.nodes.shard: EveryNth Lookahead PlacedShards ShardsInTurn; stream.null_rows: NullOfCast NullOfMap; stream.order: Count
-Layer Repeated Shuffled Slice _AsFarAsAsked; stream.order.files: EndlessFileTurns FileTurns; stream.order.mixture: Stopping;
-stream.order.shards: ShardPositions; stream.packing: Pack Packed _Pieces; stream.permutation: Permutation Permutations;
-stream.plan: Share; stream.quarantine: Quarantine; stream.rank_lanes: RankLanes; stream.read_config: ReadConfig _Default;
-stream.row_origins: FileTable OriginsAdded RowIds WithOrigins; stream.rows_by_id: RowsById; stream.rows_by_place: Origins
-RowsByPlace; stream.rows_of_blocks: BlockPart RowsOfBlocks _Own; stream.rows_of_built: RowsOfBuilt TableJob;
-stream.rows_of_files: Order RowsOfFiles; stream.rows_of_generator: GeneratorJob; stream.rows_of_jobs: RowsOfJobs;
-stream.rows_of_streams: Joining Mixture RowsOfStreams; stream.rows_of_table: RowsOfTable; stream.shared_reading: Piece;
-stream.shown: _TensorColumn; stream.shuffled_blocks: BlocksInTurn ShuffledBlocks _Turns _Windows; stream.sources.block_index:
-BlockPositions; stream.sources.block_reader: BlockRequest; stream.steps: Batch ChangeColumns Filter Limit Map PlainStep Repeat
-Shuffle Step _Whole; stream.stream_exports: StreamExports; stream.stream_making: StreamMaking; stream.stream_pushing:
-StreamPushing; stream.stream_shards: StreamRows; stream.streamed: Streamed at_least_one; stream.transforming: Transforming;
-tfds.beam_splits: BeamSplits; tfds.conll: ConllBuilderConfig ConllDatasetBuilder ConllUBuilderConfig ConllUDatasetBuilder
-_Conll; tfds.connectors: Connector DatasetColumns FeaturesDict ListColumns ListFeature ScalarFeature TensorInfo TensorList
+store.paired_columns: FeatureChange PairedColumn; store.pieces: BatchLocations BatchRows HasLocations PartSummer PartSums;
+store.places: Places; store.readers: Reader _ArrowReader _ParquetReader _StreamReader _PartReader; store.shard: ColumnsShard
+FileShard MemoryShard ShardCache; store.swap: StagedFolder; store.table: RowTable ZippedShard; store.verify: Problem;
+store.writer: ShardWriter _ArrowShard _OpenShard _ParquetShard; stream.aligning: Aligned; stream.audit: Audit LaneRows audit;
+stream.block: ArrowBlock DecodedBlock DictBlock Failures Kinds; stream.block_costs: BlockCosts; stream.block_fetches:
+BlockFetches _Group; stream.block_files: BlockFile FileIndex; stream.block_fit: BlockFit FileFit; stream.block_index:
+BlockIndex; stream.block_reader: BlockReader _Decoded; stream.changes: Added Cast Decoding Renamed Selected; stream.costs:
+RankCost ReadCost; stream.error_policy: ErrorPolicy Guard Ledger Tally; stream.expectations: Expectations; stream.explain:
+ExplainRequest; stream.explanation: Explanation LargeBlock; stream.file_order: FileRows; stream.file_turns: _Stretch;
+stream.functions: Function RowsMade; stream.interleave: Interleave _Rounds; stream.iterable: IterableDataset;
+stream.iterable_column: IterableColumn; stream.iterable_group: IterableDatasetDict; stream.iteration: Cursor Resumable
+RowIterator StreamFacts WorkerNumbers; stream.lane_places: _Spans; stream.lanes: _Clock; stream.made_rows: Marked RowJob;
+stream.media_decoding: DecodeMedia Decoded; stream.merged_states: merge_states; stream.mixed_nodes: Mixed; stream.mixture:
+InTurn Staged Weighted; stream.node: Delivery Ordered RowChange; stream.nodes: Batchwise Changed Counted Filtered
+FilteredByBatch Lists MappedByBatch Rounds Windows _RowByRow; stream.nodes.columns: ColumnChange _KeepsColumns;
+stream.nodes.jobs: GeneratedRows; stream.nodes.map_filter: Resumed SelectedRows _Filtering; stream.nodes.mix: Combination
+Concat Zip _BehindMix _BehindZip; stream.nodes.node: Locality Over Unmeasured _Waiting; stream.nodes.ordered: SharedCursor;
+stream.nodes.positions: NextPositions Positions WidePositions; stream.nodes.shard: EveryNth Lookahead PlacedShards
+ShardsInTurn; stream.null_rows: NullOfCast NullOfMap; stream.order: Count Layer Repeated Shuffled Slice _AsFarAsAsked;
+stream.order.files: EndlessFileTurns FileTurns; stream.order.mixture: Stopping; stream.order.shards: ShardPositions;
+stream.packing: Pack Packed _Pieces; stream.permutation: Permutation Permutations; stream.plan: Share; stream.quarantine:
+Quarantine; stream.rank_lanes: RankLanes; stream.read_config: ReadConfig _Default; stream.row_origins: FileTable OriginsAdded
+RowIds WithOrigins; stream.rows_by_id: RowsById; stream.rows_by_place: Origins RowsByPlace; stream.rows_of_blocks: BlockPart
+RowsOfBlocks _Own; stream.rows_of_built: RowsOfBuilt TableJob; stream.rows_of_files: Order RowsOfFiles;
+stream.rows_of_generator: GeneratorJob; stream.rows_of_jobs: RowsOfJobs; stream.rows_of_streams: Joining Mixture
+RowsOfStreams; stream.rows_of_table: RowsOfTable; stream.shared_reading: Piece; stream.shown: _TensorColumn;
+stream.shuffled_blocks: BlocksInTurn ShuffledBlocks _Turns _Windows; stream.sources.block_index: BlockPositions;
+stream.sources.block_reader: BlockRequest; stream.steps: Batch ChangeColumns Filter Limit Map PlainStep Repeat Shuffle Step
+_Whole; stream.stream_exports: StreamExports; stream.stream_making: StreamMaking; stream.stream_pushing: StreamPushing;
+stream.stream_shards: StreamRows; stream.streamed: Streamed at_least_one; stream.transforming: Transforming; tfds.beam_splits:
+BeamSplits; tfds.conll: ConllBuilderConfig ConllDatasetBuilder ConllUBuilderConfig ConllUDatasetBuilder _Conll;
+tfds.connectors: Connector DatasetColumns FeaturesDict ListColumns ListFeature ScalarFeature TensorInfo TensorList
 connector_of list_of; tfds.dataframe: as_dataframe; tfds.decoding: PartialDecoding SkipDecoding changed make_decoder;
 tfds.downloads: ExtractMethod Members Resource SeekableMember; tfds.element_steps: ElementFunction FilterElements MapElements
 NumberElements; tfds.elements: Batched Form Supervised Whole; tfds.features: BBox BBoxFeature BBoxFormat Documentation

@@ -11,6 +11,7 @@ import os
 import threading
 from collections import OrderedDict
 from collections.abc import Callable, Iterable, Sequence
+from functools import lru_cache
 from typing import Any, Protocol
 
 import pyarrow as pa
@@ -18,6 +19,7 @@ import pyarrow as pa
 from datasets_core import files
 from datasets_core.errors import DamagedShardError, FileNotFoundDatasetsError
 from datasets_core.store.fingerprint import Hasher
+from datasets_core.store.manifest import ARROW_MAGIC, PartSums, check_ends, check_size, make_mark, refuse_irregular, sound_mark
 from datasets_core.store.pieces import BatchLocations, locations_of_file
 
 # What reads an open file: the batches of an Arrow file, an Arrow stream or a Parquet file, one by one.
@@ -27,6 +29,10 @@ class Reader(Protocol):
     """An open file."""
 
     schema: pa.Schema
+
+    def num_batches(self) -> int:
+        """Number of batches."""
+        ...
 
     def batch_rows(self) -> list[int]:
         """Rows of each batch."""
@@ -51,6 +57,9 @@ class _ArrowReader:
         self._span = _span(source)
         self.schema = self._reader.schema
 
+    def num_batches(self) -> int:
+        return int(self._reader.num_record_batches)
+
     def batch_rows(self) -> list[int]:
         return [self.batch(index).num_rows for index in range(self._reader.num_record_batches)]
 
@@ -70,6 +79,9 @@ class _StreamReader:
             self.schema = reader.schema
             self._batches = list(reader)
         self._span = _span(source)
+
+    def num_batches(self) -> int:
+        return len(self._batches)
 
     def batch_rows(self) -> list[int]:
         return [batch.num_rows for batch in self._batches]
@@ -91,6 +103,9 @@ class _ParquetReader:
         self._file = pq.ParquetFile(source, page_checksum_verification=True)
         self.schema = self._file_schema = self._file.schema_arrow
 
+    def num_batches(self) -> int:
+        return int(self._file.metadata.num_row_groups)
+
     def batch_rows(self) -> list[int]:
         metadata = self._file.metadata
         return [metadata.row_group(index).num_rows for index in range(metadata.num_row_groups)]
@@ -109,6 +124,66 @@ class _ParquetReader:
             return False
         self.schema = schema
         return True
+
+
+class _PartReader:
+    """Batches of an Arrow file or stream whose parts are on record with their checksums; neither footer nor heads are believed.
+
+    Args:
+        source: the file.
+        sums: of its parts.
+        compared: for each batch whether it was compared; kept for the next reader of the same file.
+        damaged: makes the error of a batch.
+    """
+
+    def __init__(
+        self, source: Any, sums: PartSums, compared: bytearray, damaged: Callable[[int | None], DamagedShardError]
+    ) -> None:
+        self._source, self._sums, self._compared, self._damaged = source, sums, compared, damaged
+        self._span = _span(source)
+        self._whole: pa.Buffer | None = source if isinstance(source, pa.Buffer) else None
+        if isinstance(source, pa.MemoryMappedFile):
+            source.seek(0)
+            self._whole = source.read_buffer(sums.size)
+        head = self._bytes(0)
+        if not sums.are_true(0, head) or not sums.are_true(-1, self._bytes(-1)):
+            raise damaged(None)
+        self.schema = pa.ipc.read_schema(head.slice(8) if head.to_pybytes()[:6] == ARROW_MAGIC else head)
+
+    def _bytes(self, part: int) -> pa.Buffer:
+        start, stop = self._sums.span(part)
+        if self._whole is not None:
+            return self._whole.slice(start, stop - start)
+        self._source.seek(start)
+        return self._source.read_buffer(stop - start)
+
+    def num_batches(self) -> int:
+        return len(self._sums)
+
+    def batch_rows(self) -> list[int]:
+        return [self.batch(index).num_rows for index in range(len(self._sums))]
+
+    def batch(self, index: int) -> pa.RecordBatch:
+        data = self._bytes(index + 1)
+        if self._whole is None:
+            self._compare(index, data)
+        return pa.ipc.read_record_batch(pa.ipc.read_message(data), self.schema)
+
+    def compare(self, index: int) -> None:
+        """Compare a batch with its checksum, unless it was already."""
+        if not self._compared[index]:
+            self._compare(index, self._bytes(index + 1))
+
+    def _compare(self, index: int, data: pa.Buffer) -> None:
+        if not self._sums.are_true(index + 1, data):
+            raise self._damaged(index)
+        self._compared[index] = 1
+
+    def is_decoded(self, batch: pa.RecordBatch) -> bool:
+        return not _lies_in(batch, self._span)
+
+    def restore(self, schema: pa.Schema) -> bool:
+        return False
 
 
 READERS: dict[str, Callable[[Any], Reader]] = {"arrow": _ArrowReader, "stream": _StreamReader, "parquet": _ParquetReader}
@@ -160,9 +235,6 @@ def empty_batch(schema: pa.Schema) -> pa.RecordBatch:
     return pa.RecordBatch.from_arrays([pa.nulls(0, field.type) for field in schema], schema=schema)
 
 
-ARROW_MAGIC = b"ARROW1"
-PARQUET_MAGIC = b"PAR1"
-_CONTINUATION = b"\xff\xff\xff\xff"
 _MAX_OPEN = 64
 _EDGE_BYTES = 1 << 16  # of a file, at each end, that count for its identity
 _MAX_DECODED_BYTES = 256 << 20
@@ -272,6 +344,14 @@ class Shard(Protocol):
         """
         ...
 
+    def compare(self, index: int) -> None:
+        """Compare a batch that will be read whole with its checksum, if it has one and was not compared yet.
+
+        Raises:
+            DamagedShardError: the file is not what it was when it was written.
+        """
+        ...
+
     def locations(self) -> BatchLocations | None:
         """Return the locations of the batches in shard files of a build, whose rows have ids; None without any."""
         ...
@@ -305,6 +385,9 @@ class MemoryShard:
     def batch(self, index: int) -> pa.RecordBatch:
         return self._batches[index]
 
+    def compare(self, index: int) -> None:
+        """See `Shard`: memory has no checksums."""
+
     def locations(self) -> BatchLocations | None:
         return self._locations
 
@@ -323,7 +406,11 @@ def _memory_shard(data: bytes, locations: BatchLocations | None = None) -> Memor
 
 def loaded(shard: Shard) -> MemoryShard:
     """Return the batches of a shard, all of them in memory, independent of any file."""
-    return MemoryShard([shard.batch(index) for index in range(len(shard.batch_rows()))], shard.schema, shard.locations())
+    batches = []
+    for index in range(len(shard.batch_rows())):
+        shard.compare(index)
+        batches.append(shard.batch(index))
+    return MemoryShard(batches, shard.schema, shard.locations())
 
 
 class ColumnsShard:
@@ -354,6 +441,9 @@ class ColumnsShard:
     def locations(self) -> BatchLocations | None:
         return self.inner.locations()
 
+    def compare(self, index: int) -> None:
+        self.inner.compare(index)
+
     def batch(self, index: int) -> pa.RecordBatch:
         batch = self.inner.batch(index)
         if not self.columns:
@@ -377,6 +467,10 @@ class FileShard:
         size: its recorded bytes; a file of another size, or with damaged ends, is refused when it is opened.
         id_name: its name in row ids; None: not a shard of a build, and its rows have no ids.
         is_read: True to read a local file batch by batch instead of mapping it: batches leave the memory after use.
+        sums: text of the `PartSums` of an Arrow file; "" where they are not on record.
+        verify_reads: the setting of that name.
+        is_foreign: True for a file that others may have written: every value of a mapped file is checked before the first
+            of them is used, once for each file (`sound_mark`); those of other files when a batch is read.
     """
 
     def __init__(
@@ -394,10 +488,14 @@ class FileShard:
         size: int | None = None,
         id_name: str | None = None,
         is_read: bool = False,
+        sums: str = "",
+        verify_reads: str = "sequential",
+        is_foreign: bool = False,
     ) -> None:
         self.path, self.paths, self.kind, self._entry, self._size, self._id_name = path, (path,), kind, entry, size, id_name
         self._shard_cache, self._rows, self._in_memory, self._storage_options = shard_cache, rows, in_memory, storage_options
-        self._is_read = is_read
+        self._is_read, self._verify_reads, self._is_foreign = is_read, verify_reads, is_foreign
+        self.sums = "" if kind == "parquet" else sums
         self.is_mapped = kind != "parquet" and (in_memory or not (is_read or files.is_url(path)))
         self._token = shard_cache.token()
         self._lock = threading.RLock()
@@ -439,18 +537,38 @@ class FileShard:
         if found is not None:
             return found
         with self._lock:
+            if self._is_foreign and self.is_mapped:
+                self.validate_once()
+            if self._verify_reads == "all":
+                self.compare(index)
             batch: pa.RecordBatch = self._read(lambda reader: reader.batch(index))
             if self._rows is not None and batch.num_rows != self._rows[index]:
                 reason = f"batch {index} has {batch.num_rows} rows, expected {self._rows[index]}"
                 raise DamagedShardError(self.path, reason)
             if self.is_mapped and self._read(lambda reader: reader.is_decoded(batch)):
                 self.is_mapped = False  # compressed: the batch is memory of its own
+            if self._is_foreign:
+                self._validate(index, batch)
             if self.is_mapped:
                 self._batches[index] = batch
                 self._shard_cache.map(self._token, self._batches.clear)
             else:
                 self._shard_cache.keep(self._token, index, batch)
             return batch
+
+    def compare(self, index: int) -> None:
+        """See `Shard`; a batch that is read instead of mapped is compared when it is."""
+        if self.sums and self.is_mapped and self._verify_reads != "never":
+            self._read(lambda reader: reader.compare(index) if isinstance(reader, _PartReader) else None)
+
+    def _damaged(self, index: int | None) -> DamagedShardError:
+        """The error of a batch that is not what was written; None: the bytes before or after the batches are not."""
+        if index is None:
+            return DamagedShardError(self.path, "the bytes before or after its batches differ from their checksum")
+        first = sum(self.batch_rows()[:index])
+        rows = range(first, first + self.batch_rows()[index])
+        reason = f"batch {index} (rows {rows.start:,} to {rows.stop - 1:,} of this shard) differs from its checksum"
+        return DamagedShardError(self.path, reason, batch=index, rows=rows)
 
     def validate(self) -> None:
         """Read every batch and check every offset, length and string in it.
@@ -459,12 +577,35 @@ class FileShard:
             DamagedShardError: something does not hold.
         """
         for index in range(len(self.batch_rows())):
+            self._validate(index, self.batch(index))
+
+    def _validate(self, index: int, batch: pa.RecordBatch) -> None:
+        try:
+            batch.validate(full=True)
+        except DAMAGE as error:
+            raise DamagedShardError(self.path, f"batch {index} is not valid Arrow data ({error})", batch=index) from error
+
+    def validate_once(self) -> None:
+        """`validate` a file that others may have written, unless this was done, here or in another process."""
+        if not self._is_foreign:
+            return
+        mark = None if self._in_memory or files.is_url(self.path) else sound_mark(self.path)
+        if mark is None or not os.path.exists(mark):
+            self._is_foreign = False
             try:
-                self.batch(index).validate(full=True)
-            except DAMAGE as error:
-                if isinstance(error, DamagedShardError):
-                    raise
-                raise DamagedShardError(self.path, f"batch {index} is not valid Arrow data ({error})") from error
+                self.validate()
+            except BaseException:
+                self._is_foreign = True
+                self._batches.clear()
+                raise
+            if mark is not None:
+                make_mark(mark)
+        self._is_foreign = False
+
+    def check_count(self) -> None:
+        """Compare the number of batches on record with that of the file, before anything is made for each of them."""
+        if (recorded := len(self.batch_rows())) != (found := self._read(lambda reader: reader.num_batches())):
+            raise DamagedShardError(self.path, f"it has {found:,} batches, expected {recorded:,}")
 
     def _read(self, what: Callable[[Reader], Any]) -> Any:
         try:
@@ -480,17 +621,34 @@ class FileShard:
             raise DamagedShardError(self.path, f"cannot be read ({error})") from error
 
     def _open(self) -> Reader:
-        reader = READERS[self.kind](self._source())
+        source = self._source()
+        reader = self._part_reader(source) if self.sums and self._verify_reads != "never" else READERS[self.kind](source)
         if self._schema is None:
             check_names(reader.schema)
         elif not reader.schema.equals(self._schema) and not reader.restore(self._schema):
             raise DamagedShardError(self.path, "its columns differ from those of the other shards")
         return reader
 
+    def _part_reader(self, source: Any) -> Reader:
+        try:
+            sums = PartSums(self.sums)
+        except ValueError as error:
+            raise DamagedShardError(self.path, f"{error}, as they are on record") from error
+        size = source.size if isinstance(source, pa.Buffer) else source.size()
+        check_size(self.path, sums.size, size)
+        compared = bytearray(len(sums))
+        if isinstance(source, pa.MemoryMappedFile):
+            found = os.stat(self.path)
+            file = (found.st_dev, found.st_ino, found.st_size, found.st_mtime_ns, found.st_ctime_ns, self.sums)
+            compared = _compared_batches(file)
+        return _PartReader(source, sums, compared, self._damaged)
+
     def _source(self) -> Any:
         if self._entry is not None and files.entry(self.path) != self._entry:
             advice = "Load the dataset again"
             raise DamagedShardError(self.path, "the file was replaced after the dataset was loaded", advice=advice)
+        if not files.is_url(self.path):
+            refuse_irregular(self.path)
         if self._size is not None and not files.is_url(self.path):
             check_ends(self.path, self.kind, self._size)
         if self._in_memory:
@@ -509,9 +667,16 @@ class FileShard:
         known: dict[str, Any] = {"rows": self._rows, "in_memory": self._in_memory, "entry": self._entry}
         known["storage_options"], known["identity"] = self._storage_options, self._identity
         known["size"], known["id_name"], known["is_read"] = self._size, self._id_name, self._is_read
+        known["sums"], known["verify_reads"], known["is_foreign"] = self.sums, self._verify_reads, self._is_foreign
         if self.kind == "parquet":
             known["schema"] = self._schema  # may be richer than that of the file
         return _file_shard, (self.path, self.kind, self._shard_cache, known)
+
+
+@lru_cache(MAX_MAPPED)
+def _compared_batches(file: tuple[Any, ...]) -> bytearray:
+    """Return which batches of a mapped file were compared in this process: once is enough for all of its readers."""
+    return bytearray(len(PartSums(file[-1])))
 
 
 def _file_shard(path: str, kind: str, shard_cache: ShardCache, known: dict[str, Any]) -> FileShard:
@@ -528,83 +693,3 @@ def _file_identity(path: str, storage_options: dict[str, Any] | None) -> str:
         head = handle.read(_EDGE_BYTES)
         handle.seek(max(found.size - _EDGE_BYTES, 0))
         return Hasher.hash(("file", found.size, found.identity, head, handle.read()))
-
-
-def kind_of(path: str, storage_options: dict[str, Any] | None = None) -> str:
-    """Return the kind of an Arrow or Parquet file, from its first and last bytes.
-
-    Raises:
-        DamagedShardError: it is neither, or truncated.
-        FileNotFoundDatasetsError: the file does not exist.
-    """
-    try:
-        with files.open_binary(path, storage_options) as handle:
-            size = handle.seek(0, os.SEEK_END)
-            handle.seek(0)
-            head = handle.read(8)
-            handle.seek(max(size - 10, 0))
-            tail = handle.read(10)
-    except FileNotFoundError as error:
-        raise FileNotFoundDatasetsError(f"{path} does not exist. Check the path.") from error
-    advice = "Write that file again, or leave it out"
-    if head[:6] == ARROW_MAGIC:
-        check_tail(path, "arrow", size, tail, advice=advice)
-        return "arrow"
-    if head[:4] == PARQUET_MAGIC:
-        check_tail(path, "parquet", size, tail, advice=advice)
-        return "parquet"
-    if size == 0:
-        raise DamagedShardError(path, "the file is empty", advice=advice)
-    if head[:4] != _CONTINUATION and not 0 < int.from_bytes(head[:4], "little") < size:
-        raise DamagedShardError(path, f"not an Arrow or Parquet file (it begins with {head!r})", advice=advice)
-    if tail[-4:] != b"\0\0\0\0":
-        raise DamagedShardError(path, "an Arrow stream without end marker: the file is truncated", advice=advice)
-    return "stream"
-
-
-def check_tail(path: str, kind: str, size: int, tail: bytes, *, advice: str | None = None) -> None:
-    """Check the end of an Arrow or Parquet file: the mark, and a footer that fits into the file.
-
-    Raises:
-        DamagedShardError: the file is cut, or not of its kind.
-    """
-    magic = ARROW_MAGIC if kind == "arrow" else PARQUET_MAGIC
-    more = {} if advice is None else {"advice": advice}
-    if not tail.endswith(magic):
-        raise DamagedShardError(
-            path, f"the marker {magic.decode()} at the end is missing: the file is truncated or overwritten", **more
-        )
-    footer = int.from_bytes(tail[-len(magic) - 4 : -len(magic)], "little", signed=True)
-    if not 0 < footer <= size - 2 * len(magic) - 4:
-        raise DamagedShardError(path, f"a footer of {footer} bytes in a file of {size} bytes", **more)
-
-
-def check_ends(path: str, kind: str, size: int) -> None:
-    """Check a local file for its size, its first and its last bytes; its rows are not read.
-
-    Raises:
-        DamagedShardError: it is cut or altered.
-        FileNotFoundError: the file no longer exists.
-    """
-    descriptor = os.open(path, os.O_RDONLY)
-    try:
-        found = os.fstat(descriptor).st_size
-        magic = PARQUET_MAGIC if kind == "parquet" else ARROW_MAGIC
-        head = os.pread(descriptor, len(magic), 0)
-        tail = os.pread(descriptor, 10, max(found - 10, 0))
-    finally:
-        os.close(descriptor)
-    check_size(path, size, found)
-    if head != magic:
-        raise DamagedShardError(path, f"it begins with {head!r}, expected {magic!r}: the file was overwritten")
-    check_tail(path, kind, found, tail)
-
-
-def check_size(path: str, size: int, found: int) -> None:
-    """Compare the bytes of a shard with those on record.
-
-    Raises:
-        DamagedShardError: they are more or fewer.
-    """
-    if found != size:
-        raise DamagedShardError(path, f"the shard has {found:,} bytes, expected {size:,}")

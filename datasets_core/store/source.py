@@ -13,15 +13,26 @@ from typing import Any, NamedTuple
 import pyarrow as pa
 
 from datasets_core import files
+from datasets_core.config import settings
 from datasets_core.errors import DamagedShardError, ManifestError
 from datasets_core.features.media.media import MediaPaths
 from datasets_core.features.schema import plain_schema
 from datasets_core.meta.info import Deferred
 from datasets_core.meta.splits import ReadInstruction, RowRange
 from datasets_core.store.fingerprint import Hasher
-from datasets_core.store.manifest import MANIFEST_NAME, Manifest, ShardRecord, is_shard_name, located, read_manifest
+from datasets_core.store.manifest import (
+    MANIFEST_NAME,
+    MAX_BELIEVED,
+    Manifest,
+    ShardRecord,
+    check_ends,
+    check_size,
+    is_shard_name,
+    located,
+    read_manifest,
+)
 from datasets_core.store.pieces import BatchRows, FileStructure, Span
-from datasets_core.store.shard import FileShard, Shard, ShardCache, check_ends, check_size, loaded, parquet_schema
+from datasets_core.store.shard import FileShard, Shard, ShardCache, loaded, parquet_schema
 from datasets_core.store.table import LazyShards, RowTable
 
 # Where rows come from, and what follows for the paths among them: which may be opened, and how URLs are fetched.
@@ -85,6 +96,7 @@ def open_rows(
     is_asked: bool = True,
     is_read: bool = False,
     is_lazy: bool = False,
+    is_foreign: bool = False,
     structure: FileStructure | None = None,
 ) -> RowTable:
     """Return the rows of `ranges`, in their order.
@@ -102,6 +114,7 @@ def open_rows(
             are private.
         is_asked: False to skip the check of the disk: missing files are found when they are read.
         is_read: True to read batch by batch instead of mapping, and keep nothing: for one pass in bounded memory.
+        is_foreign: True for a folder that others may have written: its values are checked before they are used.
         is_lazy: True to make the schema on first use, if the columns are plain values; so are errors of it.
         structure: of these rows: see `structure_of`.
 
@@ -114,6 +127,7 @@ def open_rows(
     )
     if own is not None:
         return own
+    verify_reads = settings().verify_reads
     by_split = manifest.split_shards()
     numbers: dict[tuple[str, int], int] = {}
     for found in ranges:
@@ -139,6 +153,9 @@ def open_rows(
             size=record.size,
             id_name=record.name if has_ids else None,
             is_read=is_read,
+            sums=record.crc32c,
+            verify_reads=verify_reads,
+            is_foreign=is_foreign,
         )
 
     def schema_of_shards() -> pa.Schema:
@@ -152,6 +169,9 @@ def open_rows(
     deferred = Deferred(schema_of_shards)
     is_lazy = is_lazy and bool(manifest.schema) and type(vars(manifest.info)["features"]) is Deferred
     rows = [BatchRows(record.batches) for record in records]
+    if is_foreign and sum(map(len, rows)) > MAX_BELIEVED:
+        for record in records:
+            opened(record, None).check_count()
     shards = LazyShards(rows, lambda number: opened(records[number], deferred.value))
     held: Sequence[Shard] = [loaded(shard) for shard in shards] if in_memory else shards
     runs = [(numbers[r.split, r.shard], r.start, r.stop) for r in ranges]
@@ -279,8 +299,8 @@ class Problem(NamedTuple):
 
     Attributes:
         path: the file.
-        kind: "manifest" (none, or broken), "missing", "size", "sha256", "unreadable" or "extra" (a shard that the manifest
-            does not name).
+        kind: "manifest" (none, or broken), "missing", "size", "sha256", "crc32c" (of a record batch, where no sha256 is on
+            record), "unreadable" or "extra" (a shard that the manifest does not name).
         detail: what was found and what was expected.
     """
 
@@ -354,5 +374,25 @@ def _problem(
     if size != shard.size:
         return Problem(path, "size", f"the shard has {size:,} bytes, expected {shard.size:,}")
     if shard.sha256 and sha256.hexdigest() != shard.sha256:
-        return Problem(path, "sha256", f"the shard has sha256 {sha256.hexdigest()}, expected {shard.sha256}")
+        place = _damage(path, shard, storage_options)
+        reason = f"the shard has sha256 {sha256.hexdigest()}, expected {shard.sha256}"
+        return Problem(path, "sha256", f"{reason}; {place}" if place else reason)
+    if not shard.sha256 and (place := _damage(path, shard, storage_options)):
+        return Problem(path, "crc32c", place)
     return None
+
+
+def _damage(path: str, record: ShardRecord, storage_options: dict[str, Any] | None) -> str:
+    """Describe the first batch of a shard that differs from its checksum; "" if none does or no checksums are on record."""
+    if not record.crc32c:
+        return ""
+    rows = BatchRows(record.batches)
+    shard = FileShard(
+        path, "arrow", ShardCache(max_bytes=0), rows=rows, storage_options=storage_options, is_read=True, sums=record.crc32c
+    )
+    try:
+        for index in range(len(rows)):
+            shard.batch(index)
+    except DamagedShardError as error:
+        return error.reason
+    return ""

@@ -18,9 +18,10 @@ import pyarrow as pa
 from datasets_core.errors import CastError
 from datasets_core.meta.info import Deferred
 from datasets_core.store.fingerprint import Hasher
+from datasets_core.store.manifest import kind_of
 from datasets_core.store.pieces import BatchLocations, FileStructure, Places, cut, pieces_of, stacked, whole_ranges
 from datasets_core.store.pieces import Ints as Ints
-from datasets_core.store.shard import MAX_MAPPED, ColumnsShard, FileShard, MemoryShard, Shard, ShardCache, kind_of, loaded
+from datasets_core.store.shard import MAX_MAPPED, ColumnsShard, FileShard, MemoryShard, Shard, ShardCache, loaded
 
 if TYPE_CHECKING:
     import numpy.typing as npt
@@ -105,6 +106,7 @@ class RowTable:
         self._start_list: list[int] | None = None
         self._places: Places | None = None
         self._opened: dict[int, pa.RecordBatch] = {}
+        self._compared: set[int] = set()
 
     @cached_property
     def schema(self) -> pa.Schema:
@@ -297,6 +299,21 @@ class RowTable:
             self._opened[k] = opened
         return opened
 
+    def compare(self, k: int) -> None:
+        """Compare the batch of piece `k`, which will be read whole, with its checksum (`Shard.compare`)."""
+        if k not in self._compared:
+            shard, batch = self._pieces[k, :2].tolist()
+            if self._shards[shard].path is not None:
+                self._shards[shard].compare(batch)
+            self._compared.add(k)
+
+    def run(self, k: int, start: int, stop: int) -> pa.RecordBatch:
+        """Rows `start` to `stop` of piece `k`, which is compared at its first row: every pass over rows in order reads that."""
+        if not start:
+            self.compare(k)
+        piece = self.piece(k)
+        return piece if not start and stop >= piece.num_rows else piece.slice(start, stop - start)
+
     def is_mapped(self, k: int) -> bool:
         """True if holding piece `k` is free.
 
@@ -333,6 +350,8 @@ class RowTable:
         k, offset = self.locate(start)
         left = stop - start
         while left:
+            if not offset:
+                self.compare(k)
             piece = self.piece(k)
             end = min(piece.num_rows, offset + left)
             left -= end - offset
@@ -344,7 +363,7 @@ class RowTable:
 
     def to_table(self) -> pa.Table:
         """All rows; views of mapped files stay so."""
-        return pa.Table.from_batches(self._held(self.piece(k) for k in range(self.num_pieces)), self.schema)
+        return pa.Table.from_batches(self._held(self.batches()), self.schema)
 
     def _held(self, batches: Iterable[pa.RecordBatch]) -> list[pa.RecordBatch]:
         """Views of pieces to be held together; of very many files they are copied."""
@@ -474,6 +493,8 @@ class RowTable:
         batches = []
         for start, stop in itertools.pairwise(borders):
             k = int(sorted_pieces[start])
+            if _WHOLE_PART * (stop - start) >= int(self._pieces[k, 3]):
+                self.compare(k)
             batches.append(self.piece(k).take(_int64_array(rows[order[start:stop]] - self.starts[k])))
         if in_order:
             return pa.Table.from_batches(batches, self.schema)
@@ -489,6 +510,7 @@ class RowTable:
             return None
         num_bytes, batches = 0, []
         for k in touched.tolist():
+            self.compare(k)
             batches.append(self.piece(k))
             num_bytes += batches[-1].nbytes
             if num_bytes > _WHOLE_BYTES:
@@ -597,6 +619,11 @@ class DerivedShard:
 
     def batch(self, index: int) -> pa.RecordBatch:
         raise NotImplementedError
+
+    def compare(self, index: int) -> None:
+        """See `Shard`."""
+        for table, pieces, _ in self._origins():
+            table.compare(int(pieces[index]))
 
     def locations(self) -> BatchLocations | None:
         """See `Shard`: locations of the rows of the first table that has any."""

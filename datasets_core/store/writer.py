@@ -21,7 +21,7 @@ from datasets_core import files
 from datasets_core.config import settings
 from datasets_core.errors import CastError, ConfigurationError
 from datasets_core.features.schema import plain_schema, plain_type
-from datasets_core.store.manifest import EXTENSIONS, ShardRecord, runs, temporary_path
+from datasets_core.store.manifest import EXTENSIONS, ShardRecord, crc32c_extend, runs, temporary_path
 
 if TYPE_CHECKING:
     from datasets_core.engines.threads import Job
@@ -33,6 +33,49 @@ _HASH_BLOCK = 1 << 20
 _INLINE_BYTES = 2 << 20  # a file no larger than this is hashed at the end, which is faster than a thread
 
 
+class PartSummer:
+    """Makes the text of `PartSums` while a file is written from front to back.
+
+    >>> from datasets_core.store.manifest import PartSums
+    >>> summer = PartSummer()
+    >>> summer.update(b"he")
+    >>> summer.cut(4)
+    >>> summer.update(b"ad1234")
+    >>> PartSums(text := summer.text(8)).are_true(1, b"1234"), text
+    (True, '4:ea7c97e8 4:f63af4ee')
+    """
+
+    def __init__(self) -> None:
+        self._extend = crc32c_extend()
+        self._ends: list[int] = []
+        self._crcs: list[int] = []
+        self._at = self._crc = 0
+
+    def cut(self, end: int) -> None:
+        """End a part: at the position behind its last byte, before a byte behind that is written."""
+        self._ends.append(end)
+
+    def update(self, data: Any) -> None:
+        """Take the next bytes that are written."""
+        if self._extend is None:
+            return
+        rest = pa.py_buffer(data)
+        while len(self._crcs) < len(self._ends) and (ahead := self._ends[len(self._crcs)] - self._at) < rest.size:
+            self._crcs.append(self._extend(self._crc, rest.slice(0, ahead)))
+            rest, self._crc, self._at = rest.slice(ahead), 0, self._at + ahead
+        self._crc = self._extend(self._crc, rest)
+        self._at += rest.size
+
+    def text(self, size: int) -> str:
+        """The sums, once the file is written: its size is `size`; "" where computing them would be slow."""
+        if self._extend is None:
+            return ""
+        self.cut(size)
+        self._crcs += [self._crc, *[0] * (len(self._ends) - len(self._crcs) - 1)]
+        starts = [0, *self._ends]
+        return " ".join(f"{end - start:x}:{crc:08x}" for start, end, crc in zip(starts, self._ends, self._crcs, strict=False))
+
+
 class HashedFile:
     """A new file, written from front to back; ends as (size, sha256) on the disk.
 
@@ -41,10 +84,11 @@ class HashedFile:
     Args:
         path: the file.
         is_hashed: False to skip the hash: it takes longer than writing.
+        summer: gets all bytes, in order.
     """
 
-    def __init__(self, path: str, *, is_hashed: bool = True) -> None:
-        self.path, self.is_hashed = path, is_hashed
+    def __init__(self, path: str, *, is_hashed: bool = True, summer: PartSummer | None = None) -> None:
+        self.path, self.is_hashed, self._summer = path, is_hashed, summer
         self.closed = False
         self.position = 0
         self._discarding = False
@@ -64,6 +108,8 @@ class HashedFile:
             return total
         while rest.nbytes:
             rest = rest[os.write(self._descriptor, rest) :]
+        if self._summer is not None:
+            self._summer.update(data)
         self.position += total
         if self.is_hashed and self.position - self._announced >= _HASH_BLOCK:
             self._announce()
@@ -164,8 +210,8 @@ _STREAM_JOINED_BYTES = 4 << 20
 _BLOCK = 1 << 18
 
 
-def write_stream(path: str, schema: pa.Schema, batches: Iterable[pa.RecordBatch]) -> tuple[int, list[int]]:
-    """Write a new stream: (bytes, rows of each batch).
+def write_stream(path: str, schema: pa.Schema, batches: Iterable[pa.RecordBatch]) -> tuple[int, list[int], str]:
+    """Write a new stream: (bytes, rows of each batch, text of its `PartSums`).
 
     Args:
         path: the file.
@@ -176,13 +222,23 @@ def write_stream(path: str, schema: pa.Schema, batches: Iterable[pa.RecordBatch]
         DatasetDiskError: the disk is full, read-only or forbidden.
     """
     rows: list[int] = []
+    summer = PartSummer()
     with files.disk_errors(path):
-        with pa.OSFile(path, "wb") as sink, pa.ipc.new_stream(sink, schema) as writer:
-            for batch in joined(batches):
-                if batch.num_rows:
-                    writer.write_batch(batch if batch.schema.metadata == schema.metadata else _as(batch, schema))
-                    rows.append(batch.num_rows)
-        return os.stat(path).st_size, rows
+        file = HashedFile(path, is_hashed=False, summer=summer)
+        try:
+            sink = pa.BufferedOutputStream(pa.PythonFile(file, mode="w"), _BUFFER)
+            with sink, pa.ipc.new_stream(sink, schema) as writer:
+                summer.cut(schema.serialize().size)
+                for batch in joined(batches):
+                    if batch.num_rows:
+                        writer.write_batch(batch if batch.schema.metadata == schema.metadata else _as(batch, schema))
+                        rows.append(batch.num_rows)
+                        summer.cut(sink.tell())
+            size, _ = file.finish()
+        except BaseException:
+            file.discard()
+            raise
+    return size, rows, summer.text(size)
 
 
 def joined(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
@@ -442,7 +498,14 @@ class ShardWriter:
         self._shard = None
         self._records.append(
             ShardRecord(
-                os.path.basename(shard.path), self.split, shard.rows, size, shard.num_bytes, sha256, runs(shard.batch_rows)
+                os.path.basename(shard.path),
+                self.split,
+                shard.rows,
+                size,
+                shard.num_bytes,
+                sha256,
+                runs(shard.batch_rows),
+                shard.summer.text(size) if shard.summer is not None else "",
             )
         )
 
@@ -465,11 +528,11 @@ def _divide(batch: pa.RecordBatch, max_bytes: int, max_rows: int) -> Iterator[pa
 class _OpenShard:
     """A shard that is being written, under a temporary name."""
 
-    def __init__(self, path: str, *, is_hashed: bool) -> None:
-        self.path = path
+    def __init__(self, path: str, *, is_hashed: bool, summer: PartSummer | None = None) -> None:
+        self.path, self.summer = path, summer
         self.rows = self.num_bytes = 0
         self.batch_rows: list[int] = []
-        self.file = HashedFile(temporary_path(path), is_hashed=is_hashed)
+        self.file = HashedFile(temporary_path(path), is_hashed=is_hashed, summer=summer)
         self.sink = pa.BufferedOutputStream(pa.PythonFile(self.file, mode="w"), _BUFFER)
 
     def write(self, batch: pa.RecordBatch, num_bytes: int) -> None:
@@ -503,17 +566,20 @@ class _OpenShard:
 
 class _ArrowShard(_OpenShard):
     def __init__(self, path: str, schema: pa.Schema, *, is_hashed: bool) -> None:
-        super().__init__(path, is_hashed=is_hashed)
+        self._parts = PartSummer()
+        super().__init__(path, is_hashed=is_hashed, summer=self._parts)
         try:
             self._writer = pa.ipc.new_file(self.sink, schema)
         except BaseException:
             self.file.discard()
             raise
+        self._parts.cut(len(_MAGIC) + schema.serialize().size)
 
     def write(self, batch: pa.RecordBatch, num_bytes: int) -> None:
         super().write(batch, num_bytes)
         self.batch_rows.append(batch.num_rows)
         self._writer.write_batch(batch)
+        self._parts.cut(self.sink.tell())
 
     def end(self) -> None:
         self._writer.close()

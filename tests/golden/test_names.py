@@ -43,9 +43,10 @@ OPTIONAL = {
         ", keyword same_keys: bool=True",
         ", keyword extra_columns: Literal['raise', 'ignore']='raise'",
         ", keyword missing_columns: Literal['raise', 'insert']='raise'",
+        ", keyword batch: int | None=None, keyword rows: range | None=None",
+        ", verify_reads: str='sequential'",
         ", on_short_lines: Literal['error', 'fill']='error'",
         ", jpeg_dct: str='accurate'",
-        ", start_method: str='auto'",
     ),
     "",
 )

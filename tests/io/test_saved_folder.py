@@ -116,7 +116,7 @@ _INFO = DatasetInfo(features=Features({"a": Value("int64")}), description="Rows.
 
 
 def _saved(**changes: Any) -> Saved:
-    shards = (SavedShard("data-00000-of-00001.arrow", 12, (3, 3, 1)),)
+    shards = (SavedShard("data-00000-of-00001.arrow", 1200, (3, 3, 1)),)
     return Saved(**{"info": _INFO, "shards": shards, "fingerprint": "ab", "split": "train", **changes})
 
 
@@ -151,7 +151,7 @@ def test_a_state_that_means_nothing_is_named(state: Any) -> None:
 
 def _written(folder: Path, rows: list[int], **record: Any) -> Saved:
     schema = pa.schema({"a": pa.int64()})
-    size, batches = write_stream(str(folder / "d.arrow"), schema, [pa.record_batch({"a": pa.array(rows, pa.int64())})])
+    size, batches, _ = write_stream(str(folder / "d.arrow"), schema, [pa.record_batch({"a": pa.array(rows, pa.int64())})])
     return _saved(shards=(SavedShard("d.arrow", **{"size": size, "batches": tuple(batches), **record}),))
 
 

@@ -16,6 +16,7 @@ from hypothesis import strategies as st
 
 from datasets_core.errors import DamagedShardError, FileNotFoundDatasetsError
 from datasets_core.store import table as table_module
+from datasets_core.store.manifest import kind_of
 from datasets_core.store.shard import (
     READERS,
     FileShard,
@@ -23,7 +24,6 @@ from datasets_core.store.shard import (
     ShardCache,
     check_names,
     empty_batch,
-    kind_of,
     parquet_schema,
 )
 from datasets_core.store.table import RowTable

@@ -2,6 +2,7 @@
 
 import os
 import pickle
+import random
 import re
 from collections.abc import Callable
 from dataclasses import replace
@@ -9,16 +10,20 @@ from pathlib import Path
 from typing import Any
 
 import fsspec
+import numpy as np
 import pyarrow as pa
 import pytest
 
+from datasets_core import config
 from datasets_core.errors import DamagedShardError
 from datasets_core.features.base import Value
 from datasets_core.features.schema import Features
 from datasets_core.meta.info import DatasetInfo
 from datasets_core.meta.splits import RowRange, row_ranges
-from datasets_core.store.manifest import Manifest
+from datasets_core.store.manifest import Manifest, PartSums, manifest_bytes
+from datasets_core.store.pieces import BatchRows
 from datasets_core.store.source import open_rows, verify_folder
+from datasets_core.store.table import RowTable
 
 Dataset = tuple[str, Manifest]
 Build = Callable[..., Dataset]
@@ -220,10 +225,87 @@ def test_a_shard_of_another_dataset_is_found_when_it_is_touched(
     other, others = build(str(tmp_path / "o"), table.rename_columns(["a", "b", "c"]), file_format=file_format)
     os.replace(os.path.join(other, others.shards[1].name), os.path.join(folder, manifest.shards[1].name))
     size = os.path.getsize(os.path.join(folder, manifest.shards[1].name))
-    records = [record._replace(size=size) if k == 1 else record for k, record in enumerate(manifest.shards)]
+    records = [
+        record._replace(size=size, crc32c=others.shards[1].crc32c) if k == 1 else record
+        for k, record in enumerate(manifest.shards)
+    ]
     rows = open_rows(folder, replace(manifest, shards=tuple(records)), row_ranges("train", manifest.split_lengths()))
     with pytest.raises(DamagedShardError, match="its columns differ"):
         rows.to_table()
+
+
+@pytest.fixture
+def flipped(tmp_path: Path, table: pa.Table, build: Build) -> tuple[str, Manifest, str]:
+    """A dataset with one flipped bit in the last value of the second batch of its first shard."""
+    folder, manifest = build(str(tmp_path / "d"), table)
+    sums = PartSums(manifest.shards[0].crc32c)
+    path = os.path.join(folder, manifest.shards[0].name)
+    content = bytearray(Path(path).read_bytes())
+    start, stop = sums.span(min(2, len(sums)))
+    content[(start + stop) // 2 + 8] ^= 4
+    Path(path).write_bytes(content)
+    return folder, manifest, path
+
+
+@pytest.mark.parametrize(
+    "reads", [lambda rows: list(rows.batches()), lambda rows: rows.to_table(), lambda rows: list(rows.batches(7))]
+)
+@pytest.mark.parametrize("how", [{}, {"in_memory": True}, {"is_read": True}])
+def test_a_flipped_bit_is_an_error_of_every_pass_over_the_rows(
+    flipped: tuple[str, Manifest, str], reads: Callable[[RowTable], Any], how: dict[str, bool]
+) -> None:
+    folder, manifest, path = flipped
+    with pytest.raises(DamagedShardError) as caught:
+        reads(open_rows(folder, manifest, row_ranges("train", manifest.split_lengths()), **how))
+    batch = min(2, len(PartSums(manifest.shards[0].crc32c))) - 1
+    rows = BatchRows(manifest.shards[0].batches)
+    first = sum(rows[:batch])
+    assert (caught.value.path, caught.value.batch, caught.value.rows) == (path, batch, range(first, first + rows[batch]))
+    assert pickle.loads(pickle.dumps(caught.value)).rows == caught.value.rows
+    assert f"batch {batch} (" in verify_folder(folder)[0].detail
+
+
+def test_single_rows_are_compared_on_request_and_nothing_is_where_that_is_off(flipped: tuple[str, Manifest, str]) -> None:
+    folder, manifest, _ = flipped
+    ranges = row_ranges("train", manifest.split_lengths())
+    batch = min(2, len(PartSums(manifest.shards[0].crc32c))) - 1
+    row = np.array([sum(BatchRows(manifest.shards[0].batches)[:batch]) + 1])
+    assert open_rows(folder, manifest, ranges).take(row).num_rows == 1
+    with config.using(verify_reads="all"):
+        rows = open_rows(folder, manifest, ranges)
+    with pytest.raises(DamagedShardError):
+        pickle.loads(pickle.dumps(rows)).take(row)
+    with config.using(verify_reads="never"):
+        assert open_rows(folder, manifest, ranges).to_table().num_rows == 100
+
+
+def test_every_flipped_bit_of_a_shard_is_found(tmp_path: Path, table: pa.Table, build: Build) -> None:
+    folder, manifest = build(str(tmp_path / "d"), table)
+    path = Path(folder) / manifest.shards[0].name
+    content = path.read_bytes()
+    draw = random.Random(0)
+    for place in [0, len(content) - 1, *(draw.randrange(len(content)) for _ in range(300))]:
+        damaged = bytearray(content)
+        damaged[place] ^= 1 << draw.randrange(8)
+        path.write_bytes(damaged)
+        with pytest.raises(DamagedShardError):
+            open_rows(folder, manifest, row_ranges("train", manifest.split_lengths())).to_table()
+
+
+def test_datasets_without_checksums_are_read(tmp_path: Path, table: pa.Table, build: Build) -> None:
+    folder, manifest = build(str(tmp_path / "d"), table)
+    old = replace(manifest, shards=tuple(record._replace(crc32c="") for record in manifest.shards))
+    assert b"crc32c" in manifest_bytes(manifest)
+    assert b"crc32c" not in manifest_bytes(old)
+    assert open_rows(folder, old, row_ranges("train", old.split_lengths())).to_table().equals(table)
+
+
+@pytest.mark.parametrize("text", ["x", "8:1", "8:g 8:1", "-8:1 8:1", "9:00000000 9:00000000"])
+def test_checksums_that_mean_nothing_are_damage(tmp_path: Path, table: pa.Table, build: Build, text: str) -> None:
+    folder, manifest = build(str(tmp_path / "d"), table)
+    bad = replace(manifest, shards=tuple(record._replace(crc32c=text) for record in manifest.shards))
+    with pytest.raises(DamagedShardError):
+        open_rows(folder, bad, row_ranges("train", bad.split_lengths())).to_table()
 
 
 def test_remote_datasets_are_read(table: pa.Table, build: Build, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -372,7 +372,7 @@ def _arrow_file(path: Path, table: pa.Table, rows: int = 300) -> Path:
 
 def test_a_written_stream_holds_the_rows_and_says_their_batches(tmp_path: Path) -> None:
     path = tmp_path / "a.arrow"
-    size, rows = write_stream(str(path), _TABLE.schema, _TABLE.to_batches(max_chunksize=10))
+    size, rows, _ = write_stream(str(path), _TABLE.schema, _TABLE.to_batches(max_chunksize=10))
     assert _read_stream_writer(path).equals(_TABLE)
     assert (size, rows) == (path.stat().st_size, [1000])
     assert path.read_bytes().endswith(END)

@@ -212,6 +212,9 @@ class RecordShard:
             raise copy.copy(failure)
         return found.slice(start - begin, stop - start)
 
+    def compare(self, index: int) -> None:
+        """See `Shard`: each record has checksums of its own, which are compared when it is decoded."""
+
     def batches(self) -> Iterator[pa.RecordBatch]:
         """Yield all rows, in batches of any size; none is kept.
 

@@ -432,8 +432,9 @@ def check_columns(label: str, first: str | None, expected: Sequence[str], what: 
 def read_batches(folder: str, records: Sequence[ShardRecord], file_format: str) -> Iterator[pa.RecordBatch]:
     """Yield the record batches of finished shards, one after the other."""
     for record in records:
-        shard = FileShard(os.path.join(folder, record.name), file_format, ShardCache(max_bytes=0))
+        shard = FileShard(os.path.join(folder, record.name), file_format, ShardCache(max_bytes=0), sums=record.crc32c)
         for index in range(len(shard.batch_rows())):
+            shard.compare(index)
             yield shard.batch(index)
 
 

@@ -106,6 +106,7 @@ class Inputs:
             return
         while start < stop:
             k, offset = self.table.locate(start)
+            self.table.compare(k)
             piece = self.table.piece(k)
             most = max(1, min(_MOST_ROWS, _BLOCK_BYTES * piece.num_rows // max(1, piece.nbytes)))
             end = min(piece.num_rows, offset + stop - start)
@@ -147,6 +148,7 @@ class Inputs:
         first, end, columns = self._piece
         if not first <= start < end:
             k, offset = self.table.locate(start)
+            self.table.compare(k)
             piece = self.table.piece(k)
             first, end, columns = self._piece = start - offset, start - offset + piece.num_rows, piece.columns
         if stop <= end:

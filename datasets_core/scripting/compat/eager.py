@@ -584,7 +584,9 @@ class EagerDataset:
         self, map_func: Callable[..., Any], cycle_length: Any = None, block_length: Any = None, *args: Any, **kwargs: Any
     ) -> EagerDataset:
         """The elements of the datasets that a function returns, `cycle_length` of them at a time, in blocks."""
-        return EagerDataset(lambda: _interleaved(self, map_func, int(cycle_length or os.cpu_count() or 1), int(block_length or 1)))
+        return EagerDataset(
+            lambda: _interleaved(self, map_func, int(cycle_length or os.cpu_count() or 1), int(block_length or 1))
+        )
 
     def take(self, count: Any, name: str | None = None) -> EagerDataset:
         """The first elements; -1 for all."""

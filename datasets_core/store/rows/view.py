@@ -225,7 +225,7 @@ class RowView:
         if self.index is None:
             for first, last in self.borders(start, stop):
                 k, offset = self.table.locate(first)
-                block = self.table.piece(k).slice(offset, last - first)
+                block = self.table.run(k, offset, offset + last - first)
                 yield from self._placed(partial(self.reader.dicts, block), range(first, last))
             return
         for first, last in self.borders(start, stop):
@@ -542,6 +542,8 @@ class ArrayRows:
         return found
 
     def _run(self, k: int, start: int, stop: int) -> list[Array | pa.Array]:
+        if not start:
+            self._view.table.compare(k)
         piece = self._view.table.piece(k)
         return [
             piece.column(j).slice(start, stop - start) if array is None else array[start:stop]

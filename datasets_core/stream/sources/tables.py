@@ -188,6 +188,8 @@ class TableJob(RowJob):
 
     def batches(self, skip: int, *, in_order: bool, mark: Any = None) -> Generator[pa.RecordBatch]:
         """See `RowJob.batches`; what is left out is not read."""
+        if self.start + skip < self.stop:
+            self.table.compare(self.table.locate(self.start + skip)[0])  # the rest, by their first rows
         yield from self.table.batches(_MOST_ROWS, self.start + skip, self.stop)
 
 

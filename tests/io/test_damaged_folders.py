@@ -1,0 +1,108 @@
+"""Saved and prepared folders of others, with changed, cut and forged files: rows, or one library error that names them."""
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+LAW = """
+import json, os, random, shutil, sys
+import datasets_core as D
+from datasets_core import config
+from datasets_core.errors import DatasetsCoreError
+
+kind, base, seed = sys.argv[1], sys.argv[2], int(sys.argv[3])
+draw = random.Random(seed)
+good, bad = os.path.join(base, "good"), os.path.join(base, "bad")
+columns = {"n": list(range(300)), "s": ["text %d" % n for n in range(300)], "l": [[n] * (n % 4) for n in range(300)]}
+
+
+def read(folder):
+    if kind == "saved":
+        rows = D.load_from_disk(folder)
+    else:
+        rows = D.builder_from_directory(folder).as_dataset(split="train")
+    single = [rows[n] for n in (0, 150, len(rows) - 1)]
+    return rows[:] if single else None
+
+
+def forged(path):
+    with open(path, "rb") as handle:
+        return json.loads(handle.read())
+
+
+def state_of(folder):
+    return os.path.join(folder, "state.json" if kind == "saved" else "dataset_info.json")
+
+
+def entries(content):
+    return content["_data_files"] if kind == "saved" else content["manifest"]["shards"]
+
+
+with config.using(cache_dir=os.path.join(base, "cache"), batch_rows=64):
+    rows = D.Dataset.from_dict(columns)
+    if kind == "saved":
+        rows.save_to_disk(good)
+    else:
+        source = os.path.join(base, "source")
+        os.makedirs(source)
+        rows.to_parquet(os.path.join(source, "a.parquet"))
+        builder = D.load_dataset_builder("parquet", data_files=os.path.join(source, "a.parquet"))
+        builder.download_and_prepare(good)
+    assert read(good) == columns
+    outcomes = set()
+    for number in range(120):
+        shutil.rmtree(bad, ignore_errors=True)
+        shutil.copytree(good, bad)
+        shard = next(os.path.join(bad, name) for name in sorted(os.listdir(bad)) if name.endswith(".arrow"))
+        how = draw.choice(["flip", "flip", "blind", "blind", "cut", "state", "count", "pipe", "device", "folder"])
+        content = bytearray(open(shard, "rb").read())
+        if how in ("flip", "blind"):
+            for _ in range(draw.choice([1, 1, 4, 40])):
+                place = draw.randrange(len(content))
+                wide = content[place : place + draw.choice([1, 4, 8])]
+                content[place : place + len(wide)] = draw.choice([b"\\xff" * 8, b"\\x7f" * 8, draw.randbytes(8)])[: len(wide)]
+            open(shard, "wb").write(content)
+        elif how == "cut":
+            os.truncate(shard, draw.randrange(len(content)))
+        elif how in ("pipe", "device", "folder"):
+            victim = draw.choice([shard, state_of(bad)])
+            os.unlink(victim)
+            {"pipe": os.mkfifo, "folder": os.mkdir}.get(how, lambda path: os.symlink("/dev/zero", path))(victim)
+        if how == "blind":  # without checksums, as older versions wrote it
+            found = forged(state_of(bad))
+            for entry in entries(found):
+                entry.pop("crc32c", None)
+            if kind == "saved" and draw.random() < 0.5:  # as Hugging Face `datasets` writes it
+                found["_data_files"] = [{"filename": entry["filename"]} for entry in entries(found)]
+            json.dump(found, open(state_of(bad), "w"))
+        elif how == "count":
+            found = forged(state_of(bad))
+            size = draw.choice([len(content), 10**12])
+            os.truncate(shard, size)
+            entries(found)[0] |= {"size": size, "batches": [[draw.choice([0, 1]), draw.choice([10**6, 10**9, 10**12])]]}
+            json.dump(found, open(state_of(bad), "w"))
+        elif how == "state":
+            text = bytearray(open(state_of(bad), "rb").read())
+            text[draw.randrange(len(text))] = draw.randrange(256)
+            open(state_of(bad), "wb").write(text)
+        try:
+            found = read(bad)
+        except DatasetsCoreError as error:
+            assert bad in str(error) or how == "state", (number, how, error)
+            outcomes.add((how, "error"))
+        else:
+            assert how in ("blind", "state") or found == columns, (number, how)
+            outcomes.add((how, "rows"))
+    assert {("flip", "error"), ("cut", "error"), ("pipe", "error"), ("count", "error")} <= outcomes, outcomes
+print("held")
+"""
+
+
+@pytest.mark.parametrize("kind", ["saved", "prepared"])
+def test_a_folder_of_others_gives_rows_or_one_error_and_never_ends_the_program(kind: str, tmp_path: Path) -> None:
+    done = subprocess.run(
+        [sys.executable, "-c", LAW, kind, str(tmp_path), "23"], capture_output=True, text=True, timeout=300, check=False
+    )
+    assert (done.returncode, done.stdout.splitlines()[-1:]) == (0, ["held"]), done.stderr[-3000:]
