@@ -456,7 +456,7 @@ class ValueWriter:
         if make is not _NEWOBJ:
             self.write(make)
         step = f"attribute {{!r}} of a {_name(kind)}"
-        self.write(list(arguments))
+        self.write(list(arguments or ()))
         if isinstance(state, dict) and all(isinstance(name, str) for name in state):
             self._named("attributes", dict(sorted(state.items())), step)  # their order says nothing
         elif isinstance(state, tuple) and len(state) == 2 and isinstance(state[1], dict):  # of a class with slots

@@ -440,7 +440,7 @@ class _Columns(Features):
     @property
     def shape(self) -> dict[str, Any]:
         """The shape of each column; None for variable sizes, and for a nested dataset the shape of its elements."""
-        return {name: feature.shape if hasattr(feature, "shape") else shape_of(feature) for name, feature in self.items()}
+        return {name: getattr(feature, "shape", shape_of(feature)) for name, feature in self.items()}
 
     @property
     def dtype(self) -> dict[str, Any]:
