@@ -173,7 +173,11 @@ def _opened(source: str | os.PathLike[str] | BinaryIO) -> Iterator[BinaryIO]:
             raise DataFilesNotFoundError(f"{redact(path)} {what}. Pass the path of an archive.") from error
         if isinstance(handle, io.BufferedReader):
             handle = _SharedFile(handle.detach())
-            yield handle
+            try:
+                yield handle
+            except BaseException:  # also a walk that is left early
+                handle.close()
+                raise
         else:
             with handle:
                 yield cast(BinaryIO, handle)

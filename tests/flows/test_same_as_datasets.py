@@ -198,7 +198,7 @@ def test_nodes_get_every_so_many_shards(datasets: ModuleType) -> None:
     assert parts(3, "examples") == [[0, 3, 6, 9], [1, 4, 7, 10], [2, 5, 8, 11]]
     assert parts(3, "auto") == parts(3, "lanes")
     assert split(datasets.Dataset.from_dict({"a": [1, 2, 3]}), 0, 2)["a"][:] == [1, 2]
-    with pytest.raises(ValueError, match="num_shards=4 of world_size=5"):
+    with pytest.raises(ValueError, match="num_shards=4, world_size=5"):
         parts(5, "shards")
     for node in (2, -1):
         with pytest.raises(ValueError, match=f"rank={node}"):
