@@ -392,6 +392,7 @@ _OLD_VALUES: dict[str, Any] = {
     "DEFAULT_MAX_BATCH_SIZE": 1000,
     "HF_DATASETS_MULTITHREADING_MAX_WORKERS": 16,
     "HUB_DEFAULT_VERSION": "main",
+    "HUB_DATASETS_HFFS_URL": "hf://datasets/{repo_id}@{revision}/{path}",
     "LICENSE_FILENAME": "LICENSE",
     "MAX_ROW_GROUP_SIZE": "100MB",
     "MAX_SHARD_SIZE": "500MB",
@@ -419,6 +420,8 @@ _OLD_PACKAGES = {
     "TORCHVISION": "torchvision", "TRIMESH": "trimesh", "ZSTANDARD": "zstandard",
 }  # fmt: skip
 _OLD_NAMES: dict[str, Callable[[], Any]] = {
+    "DEFAULT_DOWNLOADED_DATASETS_PATH": lambda: os.path.join(settings().cache_dir, "downloads"),
+    "DEFAULT_EXTRACTED_DATASETS_PATH": lambda: os.path.join(settings().cache_dir, "downloads", "extracted"),
     "DOWNLOADED_DATASETS_PATH": lambda: _path(settings().downloads_dir),
     "EXTRACTED_DATASETS_PATH": lambda: _path(settings().extracted_dir),
     "HF_CACHE_HOME": lambda: _path(settings().cache_dir).parent,
@@ -426,6 +429,7 @@ _OLD_NAMES: dict[str, Callable[[], Any]] = {
     "HF_DATASETS_OFFLINE": lambda: settings().offline,
     "HF_ENDPOINT": lambda: settings().hub_endpoint,
     "HF_HUB_OFFLINE": lambda: settings().offline,
+    "HUB_DATASETS_URL": lambda: f"{settings().hub_endpoint}/datasets/{{repo_id}}/resolve/{{revision}}/{{path}}",
     "HF_MODULES_CACHE": lambda: str(_path(settings().cache_dir).parent / "modules"),
     "IN_MEMORY_MAX_SIZE": lambda: float(settings().max_memory_bytes),
     "PY_VERSION": lambda: _parsed(".".join(map(str, sys.version_info[:3]))),
@@ -447,7 +451,9 @@ def __getattr__(name: str) -> Any:
     if name in _OLD_VALUES:  # an assigned one as it was given
         return next((value for each, value in reversed(_ASSIGNED) if each == name), _OLD_VALUES[name])
     if name in _OLD_NAMES:
-        return _OLD_NAMES[name]()
+        found = _OLD_NAMES[name]()
+        given = next((value for each, value in reversed(_ASSIGNED) if each == name), found)
+        return given if str(given) == str(found) else found
     what, _, kind = name.rpartition("_")
     if what in _OLD_PACKAGES and kind == "AVAILABLE":
         from datasets_core.optional import is_installed

@@ -20,7 +20,7 @@ from importlib.machinery import ModuleSpec
 from types import ModuleType, TracebackType
 from typing import Any
 
-from datasets_core.as_datasets.names import COMPATIBLE_VERSION, MODULES, reason_for
+from datasets_core.as_datasets.names import COMPATIBLE_VERSION, MODULES, absence_of
 from datasets_core.errors import ConfigurationError
 
 __all__ = ["VARIABLE", "Alias", "install", "is_installed", "uninstall"]
@@ -134,9 +134,7 @@ class AliasModule(ModuleType):
                 pass
         if name.startswith("__"):
             raise AttributeError(f"module {self.__name__!r} has no attribute {name!r}")
-        reason = reason_for(self.__name__, name)
-        message = f"{self.__name__}.{name} of datasets {COMPATIBLE_VERSION} is not in datasets_core: {reason}"
-        raise AttributeError(message, name=name, obj=self)
+        raise AttributeError(absence_of(self.__name__, name), name=name, obj=self)
 
     def __setattr__(self, name: str, value: Any) -> None:
         if not (
@@ -194,9 +192,8 @@ class _Finder:
         if fullname not in MODULES:
             above, _, name = fullname.rpartition(".")
             raise ModuleNotFoundError(
-                f"The module {fullname} of datasets {COMPATIBLE_VERSION} is not in datasets_core: {reason_for(above, name)}",
-                name=fullname,
-            )
+                absence_of(above, name)
+            )  # without its name, which `from datasets import ...` would ignore
         return ModuleSpec(fullname, self, origin="datasets_core.as_datasets", is_package=True)  # type: ignore[arg-type]
 
     def create_module(self, spec: ModuleSpec) -> ModuleType:

@@ -27,8 +27,11 @@ def main(arguments: list[str]) -> None:
     Raises:
         SystemExit: no program was given, or the program exits.
     """
-    if not arguments or arguments in (["-m"], ["-h"], ["--help"]):
+    if not arguments or arguments == ["-m"] or (arguments[0].startswith("-") and arguments[0] != "-m"):
         print(_USAGE, file=sys.stderr)
+        raise SystemExit(0 if arguments in (["-h"], ["--help"]) else 2)
+    if arguments[0] != "-m" and not os.path.exists(arguments[0]):
+        print(f"The script {arguments[0]!r} does not exist.", file=sys.stderr)
         raise SystemExit(2)
     as_datasets.install()
     if arguments[0] == "-m":

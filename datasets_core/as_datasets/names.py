@@ -153,14 +153,16 @@ _REASONS: Mapping[str, str] = {
     "datasets.splits.NamedSplitAll": "use load_dataset(..., split='all') for the rows of all splits",
     "datasets.tasks": "tasks were removed in datasets 3.0; rename the columns with rename_columns()",
 }
-_PRIVATE = "it is a private detail of that library; please report which library needs it"
+_UNKNOWN = "if a library needs it, please report which"
 
 
-def reason_for(module: str, name: str) -> str:
-    """Return what to use instead of a name that is missing in the alias.
+def absence_of(module: str, name: str) -> str:
+    """Return the message for a name that is missing in the alias: since which version, and what to use instead.
 
-    >>> reason_for("datasets", "load_metric")
-    "metrics left that library too; use the package 'evaluate'"
+    >>> absence_of("datasets", "load_metric")
+    "'load_metric' of datasets is not in datasets_core, which has the public names of datasets 5.2.0: \
+metrics were removed in datasets 3.0; use the package 'evaluate'."
     """
     full = f"{module}.{name}"
-    return _REASONS.get(full) or _REASONS.get(f"datasets.{name}") or _REASONS.get(name) or _PRIVATE
+    reason = _REASONS.get(full) or _REASONS.get(f"datasets.{name}") or _REASONS.get(name) or _UNKNOWN
+    return f"{name!r} of {module} is not in datasets_core, which has the public names of datasets {SINCE}: {reason}."

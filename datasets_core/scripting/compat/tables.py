@@ -179,7 +179,7 @@ HUGGING_FACE_MODULES: Mapping[str, Mapping[str, str]] = {
 }  # fmt: skip
 """Old module → its names → `home.module:name`, or `home.module` alone; `*` names a module all of whose names it has."""
 
-_METRICS = "metrics left that library too; use the package 'evaluate'"
+_METRICS = "metrics were removed in datasets 3.0; use the package 'evaluate'"
 HUGGING_FACE_REASONS: Mapping[str, str] = {
     "datasets.load_metric": _METRICS,
     "datasets.list_metrics": _METRICS,
