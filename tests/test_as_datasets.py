@@ -188,12 +188,14 @@ def test_the_version_is_that_of_datasets_and_tells_ours(alias: ModuleType) -> No
 
 
 def test_an_absent_name_says_what_to_use(alias: ModuleType) -> None:
-    with pytest.raises(AttributeError, match=r"datasets\.load_metric of datasets 5\.2\.0.*the package 'evaluate'"):
+    with pytest.raises(AttributeError, match=r"'load_metric' of datasets .*datasets 5\.2\.0: .*the package 'evaluate'"):
         _ = alias.load_metric
-    with pytest.raises(ModuleNotFoundError, match=r"datasets\.tasks .*removed in datasets 3\.0"):
+    with pytest.raises(ModuleNotFoundError, match=r"'tasks' of datasets .*removed in datasets 3\.0"):
         importlib.import_module("datasets.tasks")
-    with pytest.raises(ImportError, match="dataset_module_factory"):
+    with pytest.raises(ImportError, match=r"'dataset_module_factory' of datasets\.load .*load_dataset_builder"):
         exec("from datasets.load import dataset_module_factory")
+    with pytest.raises(ImportError, match=r"removed in datasets 3\.0; use the package 'evaluate'"):
+        exec("from datasets import load_metric")
     assert not hasattr(alias, "__wrapped__")
 
 
@@ -204,6 +206,8 @@ def test_modules_are_pickled_by_name(alias: ModuleType) -> None:
 def test_settings_are_changed_or_refused(alias: ModuleType, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(config, "_assigned", None)
     monkeypatch.setattr(config, "_ASSIGNED", [])
+    alias.config.HF_DATASETS_CACHE = str(tmp_path)
+    assert str(tmp_path) == alias.config.HF_DATASETS_CACHE  # as it was given
     alias.config.HF_DATASETS_CACHE = tmp_path
     assert config.settings().cache_dir == str(tmp_path)
     assert tmp_path == alias.config.HF_DATASETS_CACHE
