@@ -566,14 +566,15 @@ _CONFIG_NAME = r"(?!\.{1,2}$)[^<>:/\\|?*\x00-\x1f\x7f]{1,255}"
 
 
 _OPTIONS = (
-    "batch_size block_size chunksize coerce_float column_names columns comment comment_prefix compression "
+    "batch_size block_size chunksize coerce_float column column_names columns comment comment_prefix compression "
     "compression_type con converters date_format decimal decode_num_threads delimiter dialect doublequote drop_labels "
     "drop_metadata embed_files encoding encoding_errors engine error_bad_lines escapechar false_values features field "
     "filters float_precision fragment_scan_options header index_col keep_default_na keep_linebreaks lineterminator "
     "low_memory mangle_dupe_cols max_batch_bytes memory_map message metadata_filenames na_filter na_values names "
-    "newlines_in_values nrows on_bad_files on_bad_lines on_mixed_types on_short_lines params parse_agent_traces parse_dates "
-    "prefix quotechar quoting sample_by sep sequence_spec skip_blank_lines skip_docstart skipfooter skipinitialspace skiprows "
-    "spec sql thousands true_values use_threads usecols verbose verify warn_bad_lines"
+    "newlines_in_values nrows on_bad_files on_bad_lines on_mixed_types on_short_lines params parse_agent_traces "
+    "parse_dates prefix quotechar quoting sample_by sep sequence_spec sheet_name skip_blank_lines skip_docstart "
+    "skipfooter skipinitialspace skiprows spec sql table thousands true_values use_threads usecols verbose verify "
+    "warn_bad_lines"
 )
 BUILDER_OPTIONS = frozenset(_OPTIONS.split())
 """Reader options of builders of this library; for other files they would have another meaning."""

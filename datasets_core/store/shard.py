@@ -9,6 +9,7 @@ from __future__ import annotations
 import itertools
 import os
 import threading
+import weakref
 from collections import OrderedDict
 from collections.abc import Callable, Iterable, Sequence
 from functools import lru_cache
@@ -641,7 +642,8 @@ class FileShard:
             found = os.stat(self.path)
             file = (found.st_dev, found.st_ino, found.st_size, found.st_mtime_ns, found.st_ctime_ns, self.sums)
             compared = _compared_batches(file)
-        return _PartReader(source, sums, compared, self._damaged)
+        own = weakref.ref(self)  # a cycle would keep the file mapped
+        return _PartReader(source, sums, compared, lambda index: own()._damaged(index))  # type: ignore[union-attr]
 
     def _source(self) -> Any:
         if self._entry is not None and files.entry(self.path) != self._entry:

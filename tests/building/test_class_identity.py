@@ -33,6 +33,11 @@ CACHE_KEYS = {
     "niftifolder": "3fcb68951d1ef1dd6fa8181be9f2126d",
     "pandas": "f94f78d5b1eb71b79e9f73851ccb0222",
     "sql": "bcfb388b3e378cc8940547d16c94d7b2",
+    "orc": "8baa49b9c0f50d2299ec2a6026f284ad",
+    "avro": "02594e39147768acfd3f596f74a6338d",
+    "numpy": "6fcbb7a03037b5be66957d15a2f51e37",
+    "excel": "38c104cb837c2813e06e116480a79eeb",
+    "sqlite": "3fd2fa0bd7125932bafebb80b75a2aec",
     "croissant": "190470249205060193cb683f2ab4c0ee",
     "text": "fdb98129f01c78889590dfb5e1c18267",
 }

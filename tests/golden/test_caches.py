@@ -39,7 +39,7 @@ def test_what_was_cached_before_is_found(name: str, tmp_path: Path, sources: str
     after = golden.listed(folder)
     assert before.items() <= after.items()
     # Neighbouring blocks are fetched by one range where both are known in time, and by two on a machine at its ease.
-    others = [path for path in after if path not in before]
+    others = [path for path in after if path not in before and not path.startswith("sound/")]  # marks of validated files
     assert not others or name == "ranges_of_arrow"
     assert cases.GoldenStore.asked <= CACHES["asked"].get(name, 0) + len(others) <= CACHES["asked"].get(name, 0) + 2
 

@@ -455,7 +455,11 @@ class Transforms(Rows):
         decisive = (*self._seen(), *_of_function(calls, inputs, batched, size), parts)
         plan = FilterPlan(calls, inputs, batched, size)
         find = partial(chosen_rows, self, plan, num_proc=num_proc, engine=engine, desc=desc)
-        return self._kept_rows(find, "filter", *decisive, **keeping)
+        try:
+            return self._kept_rows(find, "filter", *decisive, **keeping)
+        except Exception as error:
+            put_users_frames_first(error)
+            raise
 
     def _kept_rows(
         self,
@@ -479,11 +483,7 @@ class Transforms(Rows):
         if rows is not None:
             logger.info("Loading cached indices of %s at %s", operation, path)
         else:
-            try:
-                rows = find()
-            except Exception as error:
-                put_users_frames_first(error)
-                raise
+            rows = find()
             if path is not None:
                 write_index(path, place, rows, self.num_rows)
                 logger.info("Caching indices of %s at %s", operation, path)
