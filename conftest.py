@@ -2,12 +2,22 @@
 
 from __future__ import annotations
 
+import atexit
 import doctest
+import os
+import shutil
+import tempfile
 from collections.abc import Generator
 from importlib.util import find_spec
 from typing import Any
 
 import pytest
+
+# Each run has a cache of its own: a test server may get the port of an earlier one, whose files have the same addresses.
+_CACHE = tempfile.mkdtemp(prefix="datasets_core-tests-")
+_PID = os.getpid()
+atexit.register(lambda: shutil.rmtree(_CACHE, ignore_errors=True) if os.getpid() == _PID else None)
+os.environ["HF_DATASETS_CACHE"] = _CACHE
 
 _NAMES = ("ClassLabel", "Dataset", "DatasetDict", "Features", "IterableDataset", "Value")
 
