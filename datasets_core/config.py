@@ -54,6 +54,7 @@ _CHOICES = {
     "stream_transport": ("default", "obstore"),
     "jpeg_dct": ("accurate", "fast"),
     "verify_reads": ("all", "sequential", "never"),
+    "start_method": ("auto", "fork", "spawn"),
 }
 _SECONDS = (
     "connect_timeout_seconds",
@@ -113,6 +114,10 @@ class Config:
         verify_reads: when the bytes of record batches are compared with their recorded checksums, once for each batch of a
             mapped file in a process: "sequential" where a batch is read whole (iteration, `map`, exports), "all" also
             before single rows are read, "never" (`DATASETS_VERIFY_READS`).
+        start_method: how worker processes of `map`, `filter`, exports and builds start (`DATASETS_START_METHOD`): "fork" copies
+            this process, with all that was set in its modules; "spawn" starts Python anew; "auto" forks on Linux, unless
+            CUDA is initialized or a library is imported whose threads do not survive a fork (JAX, TensorFlow, Polars, gRPC,
+            Lance, CuPy). Processes of streams are spawned.
         caching: True to cache results of `map`, `filter`, `from_generator` and similar; False computes them again.
     """
 
@@ -152,6 +157,7 @@ class Config:
     stream_timeout_seconds: float = 120.0
     jpeg_dct: str = dataclasses.field(default="accurate", metadata=_NOT_HASHED)
     verify_reads: str = dataclasses.field(default="sequential", metadata=_NOT_HASHED)
+    start_method: str = dataclasses.field(default="auto", metadata=_NOT_HASHED)
     caching: bool = True
     media_paths: tuple[str, ...] = ()
 
@@ -242,6 +248,7 @@ def from_environment(environ: Mapping[str, str] = _Environ()) -> Config:
         hub_symlinks=environ.get("HF_HUB_DISABLE_SYMLINKS", "").lower() not in _TRUE,
         max_memory_bytes=_number(environ, "HF_DATASETS_IN_MEMORY_MAX_SIZE", 0),
         verify_reads=environ.get("DATASETS_VERIFY_READS") or "sequential",
+        start_method=environ.get("DATASETS_START_METHOD") or "auto",
         refuse_found_scripts=environ.get("HF_DATASETS_TRUST_REMOTE_CODE", "").lower() in _FALSE,
     )
 

@@ -22,7 +22,7 @@ from queue import SimpleQueue
 from typing import Any, ClassVar, TypeVar
 
 from datasets_core.engines.deadline import RETRIES, Deadline, TimeUp
-from datasets_core.engines.process import SentFunction, WorkerProcess
+from datasets_core.engines.process import SentFunction, WorkerProcess, can_fork
 from datasets_core.engines.threads import Job, in_thread
 from datasets_core.errors import ConfigurationError
 
@@ -57,9 +57,14 @@ class Workers:
     """Some threads, each with a worker process if so wanted; the first calls start them.
 
     They may be closed by the garbage collector in the middle of anything: no lock is taken here that is not reentrant.
+
+    Args:
+        count: how many.
+        has_processes: True for processes.
+        forks: True to fork all processes here and now, by the thread that calls, before the threads run.
     """
 
-    def __init__(self, count: int, *, has_processes: bool) -> None:
+    def __init__(self, count: int, *, has_processes: bool, forks: bool = False) -> None:
         self._count, self._has_processes, self._pid = count, has_processes, os.getpid()
         self._waiting: list[tuple[int, int, Future[Any], Callable[[], Any]]] = []
         self._order = itertools.count()
@@ -67,8 +72,17 @@ class Workers:
         self._signals: SimpleQueue[bool] = SimpleQueue()
         self._threads: list[Job[None]] = []
         self._processes: list[WorkerProcess] = []
+        self._forked: list[WorkerProcess] = []  # and not yet taken by a thread
         self._is_closed = False
         _OPEN.add(self)
+        try:
+            for _ in range(count if forks else 0):
+                process = WorkerProcess()
+                process.fork()
+                self._forked.append(process)
+        except BaseException:
+            self.close()
+            raise
 
     def submit(self, call: Callable[[], R], priority: int) -> Future[R]:
         """Start a call as soon as a thread is free, before those with higher numbers."""
@@ -84,8 +98,8 @@ class Workers:
     def _run(self) -> None:
         process = None
         if self._has_processes:
-            process = _here.process = WorkerProcess()
             with self._lock:
+                process = _here.process = self._forked.pop() if self._forked else WorkerProcess()
                 self._processes.append(process)
         try:
             while self._signals.get() and not self._is_closed:
@@ -104,6 +118,10 @@ class Workers:
         self._is_closed = True
         for _ in self._threads:
             self._signals.put(False)
+        with self._lock:
+            untaken, self._forked = self._forked, []
+        for process in untaken:
+            process.end()
         for process in self._processes:
             process.kill()
 
@@ -254,7 +272,8 @@ class ThreadEngine:
         """See `Engine.run`."""
         count = min(self.workers, len(jobs)) if isinstance(jobs, Sized) else self.workers
         work = self._work(function, retries)
-        workers = Workers(count, has_processes=not self.shares_memory)
+        has_processes = not self.shares_memory
+        workers = Workers(count, has_processes=has_processes, forks=has_processes and can_fork())
         options: dict[str, Any] = {"ordered": ordered, "deadline": deadline, "stop": stop}
         try:
             for (index, _), result in done(workers.submit, work, enumerate(jobs), window or 2 * count, **options):

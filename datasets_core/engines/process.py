@@ -3,16 +3,20 @@
 from __future__ import annotations
 
 import contextlib
+import gc
 import itertools
 import json
 import logging
 import os
 import pickle
+import select
 import signal
 import sys
 import threading
 import time
 import traceback
+import warnings
+import weakref
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import partial
@@ -32,6 +36,10 @@ logger = logging.getLogger(__name__)
 
 _ORPHAN_CHECK_SECONDS = 0.5
 _PR_SET_PDEATHSIG = 1
+_IDLE_SECONDS = 60.0
+"""A forked process that answers no call and uses no processor for so long is named in the log."""
+_NOT_FORKED = ("cupy", "grpc", "jax", "jaxlib", "lance", "polars", "tensorflow")
+"""Libraries whose threads or devices do not survive a fork: each documents it, or was seen to hang."""
 
 
 # -- values on their way to another process ----------------------------------------------------------------------------
@@ -233,16 +241,43 @@ def _sendable(value: Any, what: str, advice: str) -> bytes:
 class WorkerProcess:
     """One process that is sent functions and calls, one at a time; the first call starts it, and the first after its death.
 
-    It is started as a program and not forked, so that it needs no `if __name__ == "__main__"`, shares no lock with its
-    parent, and may be started by daemonic processes too, as the workers of torch's `DataLoader` are.
+    It is started as a program, which needs no `if __name__ == "__main__"`, shares no lock with its parent, and may be
+    started by daemonic processes too, as the workers of torch's `DataLoader` are; or `fork` starts it as a copy of this
+    process.  After its death the next one is a program.
     """
 
     def __init__(self) -> None:
-        self._process: subprocess.Popen[bytes] | None = None
+        self._process: subprocess.Popen[bytes] | _Forked | None = None
         self._answers: IO[bytes] | None = None
         self._known: set[int] = set()
         self._lock = threading.RLock()  # `kill` may be called by the garbage collector in the middle of `call`
         self.is_killed = False
+        _processes.add(self)
+
+    def fork(self) -> None:
+        """Start the process as a copy of this one, made by the thread that calls: with its modules and context variables.
+
+        Raises:
+            OSError: the system has no more processes or memory.
+        """
+        for stream in (sys.stdout, sys.stderr):
+            with contextlib.suppress(OSError, ValueError, AttributeError):  # closed, or none
+                stream.flush()  # or both processes print what it holds
+        with _forking, self._lock, contextlib.ExitStack() as opened:
+            asked, questions = _pipe(opened)
+            ours, answers = _pipe(opened)
+            parent = os.getpid()
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore", DeprecationWarning)  # of Python 3.12, where this process has threads
+                pid = os.fork()
+            if pid == 0:
+                _serve_as_fork(asked, answers, (questions, ours), parent)
+            opened.pop_all()
+            os.close(asked)
+            os.close(answers)
+            with contextlib.suppress(OSError):  # it did so itself
+                os.setpgid(pid, pid)
+            self._process, self._answers = _Forked(pid, open(questions, "wb")), open(ours, "rb")  # noqa: SIM115
 
     def call(self, function: SentFunction, *arguments: Any, retries: int = 0, job: int | None = None) -> Any:
         """What the function gives in the process; an error of the function is raised as it is.
@@ -278,6 +313,8 @@ class WorkerProcess:
         questions, answers = self._pipes()
         _write(questions, pickle.dumps((function.key, sent)))
         _write(questions, payload)
+        if isinstance(self._process, _Forked):
+            self._process.await_answer(answers, function.label)
         return _read(answers)
 
     def _pipes(self) -> tuple[IO[bytes], IO[bytes]]:
@@ -351,8 +388,13 @@ class WorkerProcess:
                     pipe.close()
         process.wait()
 
+    def forget(self) -> None:
+        """Close the pipes of the process, in a process that was forked from its parent."""
+        pipes = (self._process.stdin if self._process is not None else None, self._answers)
+        _close(*(pipe.fileno() for pipe in pipes if pipe is not None))
 
-def _kill_group(process: subprocess.Popen[bytes]) -> None:
+
+def _kill_group(process: subprocess.Popen[bytes] | _Forked) -> None:
     """Kill a process and those that it started."""
     if process.poll() is None:  # else its number may be that of another one
         with contextlib.suppress(ProcessLookupError):
@@ -381,6 +423,141 @@ def _exactly(pipe: IO[bytes], count: int) -> bytes:
     if len(data) < count:
         raise EOFError
     return data
+
+
+# -- a copy of this process --------------------------------------------------------------------------------------------
+
+
+_processes: weakref.WeakSet[WorkerProcess] = weakref.WeakSet()
+_forking = threading.Lock()  # while pipes are made and not yet closed here, or another child would keep them open
+
+
+def can_fork() -> bool:
+    """True if worker processes are to be copies of this one, by the setting `start_method`.
+
+    Raises:
+        ConfigurationError: the setting is "fork" on a system that has none.
+    """
+    method = config.settings().start_method
+    if method == "fork" and not hasattr(os, "fork"):
+        raise ConfigurationError(f"start_method is 'fork', which {sys.platform} does not have. Use 'auto' or 'spawn'.")
+    if method != "auto":
+        return method == "fork"
+    torch = sys.modules.get("torch")
+    has_device = torch is not None and hasattr(torch, "cuda") and torch.cuda.is_initialized()
+    return sys.platform == "linux" and not has_device and not any(name in sys.modules for name in _NOT_FORKED)
+
+
+class _Forked:
+    """A forked process, with the names of `subprocess.Popen` for what a `WorkerProcess` does with it."""
+
+    def __init__(self, pid: int, stdin: IO[bytes]) -> None:
+        self.pid, self.stdin = pid, stdin
+        self._code: int | None = None
+        self._lock = threading.RLock()
+
+    def poll(self) -> int | None:
+        """The exit code, negative for a signal; None as long as the process runs."""
+        with self._lock:
+            if self._code is None:
+                try:
+                    pid, status = os.waitpid(self.pid, os.WNOHANG)
+                except ChildProcessError:  # waited for by the program: its code is not known
+                    self._code = 0
+                else:
+                    self._code = os.waitstatus_to_exitcode(status) if pid else None
+            return self._code
+
+    def wait(self, timeout: float | None = None) -> int:
+        """Wait for the end of the process.
+
+        Raises:
+            TimeoutError: it did not end in so many seconds.
+        """
+        end, pause = time.monotonic() + (float("inf") if timeout is None else timeout), 0.0005
+        while (code := self.poll()) is None:
+            if time.monotonic() > end:
+                raise TimeoutError(f"The process {self.pid} did not end in {timeout} seconds.")
+            time.sleep(pause)
+            pause = min(2 * pause, 0.05)
+        return code
+
+    def await_answer(self, answers: IO[bytes], label: str) -> None:
+        """Wait until there is an answer, or the process ended; log once that it seems to hang."""
+        waiting = select.poll()
+        waiting.register(answers, select.POLLIN | select.POLLHUP)
+        used = self._used()
+        while not waiting.poll(_IDLE_SECONDS * 1000):
+            before, used = used, self._used()
+            if used == before:
+                logger.warning(
+                    "The worker process %d of %s has not used the processor for %d seconds. If it waits for a lock that "
+                    "another thread held when it was forked, set DATASETS_START_METHOD=spawn.",
+                    self.pid,
+                    label,
+                    _IDLE_SECONDS,
+                )
+                return
+
+    def _used(self) -> list[bytes]:
+        """Its time on processors, in ticks, as user and as system: fields 14 and 15 of `proc(5)`."""
+        with contextlib.suppress(OSError), open(f"/proc/{self.pid}/stat", "rb") as file:
+            return file.read().rpartition(b")")[2].split()[11:13]
+        return []
+
+
+def _pipe(opened: contextlib.ExitStack) -> tuple[int, int]:
+    reads, writes = os.pipe()
+    opened.callback(_close, reads, writes)
+    return reads, writes
+
+
+def _serve_as_fork(questions: int, answers: int, others: tuple[int, ...], parent: int) -> None:
+    """Answer calls in the forked process, and end it without a return to what its parent does."""
+    global _forking
+    code = 1
+    try:
+        signal.set_wakeup_fd(-1)
+        signal.signal(signal.SIGINT, signal.SIG_IGN)
+        signal.signal(signal.SIGTERM, signal.SIG_DFL)
+        os.setpgid(0, 0)
+        _close(*others)
+        for process in list(_processes):
+            process.forget()
+        _processes.clear()
+        _forking = threading.Lock()  # which this thread holds
+        nothing = os.open(os.devnull, os.O_RDONLY)
+        os.dup2(nothing, 0)
+        os.close(nothing)
+        sys.stdin = open(0, closefd=False)  # noqa: SIM115 - notebooks and test runners have another one
+        gc.freeze()  # what the parent holds is not finalized here
+        _new_seeds()
+        _use_one_thread()
+        serve(open(questions, "rb"), answers, parent)  # noqa: SIM115
+        code = 0
+    except BaseException:
+        traceback.print_exc()
+    finally:
+        os._exit(code)
+
+
+def _new_seeds() -> None:
+    """Give the process random numbers of its own, as Python does for `random`."""
+    if "numpy" in sys.modules:
+        sys.modules["numpy"].random.seed()
+    torch = sys.modules.get("torch")
+    if torch is not None and hasattr(torch, "random"):
+        torch.random.default_generator.manual_seed(int.from_bytes(os.urandom(7), "little"))
+
+
+def _use_one_thread() -> None:
+    """Have OpenMP start no threads: those of the parent are not here, and GNU's waits for them for ever."""
+    from ctypes import CDLL
+
+    with contextlib.suppress(OSError), open("/proc/self/maps", encoding="utf-8", errors="surrogateescape") as maps:
+        paths = {line.split(maxsplit=5)[5].rstrip("\n") for line in maps if "omp" in line and ".so" in line}
+        for path in sorted(path for path in paths if os.path.basename(path).startswith(("libgomp", "libomp", "libiomp"))):
+            CDLL(path).omp_set_num_threads(1)
 
 
 def serve(questions: IO[bytes], descriptor: int, parent: int) -> None:

@@ -9,10 +9,12 @@ import sys
 import threading
 import time
 import types
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
+from datasets_core import config
 from datasets_core.engines import pool
 from datasets_core.engines.pool import ProcessEngine
 from datasets_core.engines.process import _PROGRAM, send_by_value
@@ -35,6 +37,13 @@ def _ended(pids: list[int], seconds: float) -> bool:
         finally:
             os.close(watched)
     return True
+
+
+@pytest.fixture(autouse=True, params=["fork", "spawn"])
+def method(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> Iterator[str]:
+    monkeypatch.setenv("DATASETS_START_METHOD", request.param)  # of programs that tests start
+    with config.using(start_method=request.param):
+        yield request.param
 
 
 def test_a_killed_worker_is_an_error_that_names_its_job() -> None:

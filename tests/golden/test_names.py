@@ -45,6 +45,7 @@ OPTIONAL = {
         ", keyword missing_columns: Literal['raise', 'insert']='raise'",
         ", keyword batch: int | None=None, keyword rows: range | None=None",
         ", verify_reads: str='sequential'",
+        ", start_method: str='auto'",
         ", on_short_lines: Literal['error', 'fill']='error'",
         ", jpeg_dct: str='accurate'",
     ),

@@ -9,12 +9,13 @@ import pickle
 import string
 import sys
 import types
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from datasets_core import config
 from datasets_core.dataset.dataset import Dataset
 from datasets_core.engines.pool import ProcessEngine
 from datasets_core.features.base import Value
@@ -115,6 +116,12 @@ def helpers(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Any:
         sys.modules.pop(name, None)
 
 
+@pytest.fixture(params=["fork", "spawn"])
+def method(request: pytest.FixtureRequest) -> Iterator[str]:
+    with config.using(start_method=request.param):
+        yield request.param
+
+
 def _cases(helpers: Any) -> dict[str, Callable[[dict[str, Any]], Any]]:
     factor = 3
 
@@ -174,7 +181,9 @@ def _answers_of_a_worker(cases: dict[str, Any]) -> dict[str, Any]:
     return {name: answers[place] for place, name in enumerate(cases)}
 
 
-def test_a_worker_gives_what_this_process_gives_or_does_not_run(helpers: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_worker_gives_what_this_process_gives_or_does_not_run(
+    helpers: Any, method: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
     _set_all(helpers, monkeypatch)
     cases, row = _cases(helpers), {"a": 5}
     answers = _answers_of_a_worker(cases)
@@ -182,17 +191,17 @@ def test_a_worker_gives_what_this_process_gives_or_does_not_run(helpers: Any, mo
     assert {name: answer for name, answer in answers.items() if name not in refused} == {
         name: function(dict(row)) for name, function in cases.items() if name not in refused
     }
-    assert refused == {*cases} - {"closure", "by_environment"}
+    assert refused == ({*cases} - {"closure", "by_environment"} if method == "spawn" else set())
 
 
-def test_without_a_change_all_runs_in_the_worker(helpers: Any) -> None:
+def test_without_a_change_all_runs_in_the_worker(helpers: Any, method: str) -> None:
     changed = ("made module", "function of the standard library")
     cases = {name: function for name, function in _cases(helpers).items() if name not in changed}
     assert _answers_of_a_worker(cases) == {name: function({"a": 5}) for name, function in cases.items()}
 
 
 def test_map_and_filter_give_the_same_rows_in_processes(
-    helpers: Any, tmp_path: Path, caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
+    helpers: Any, method: str, tmp_path: Path, caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     _set_all(helpers, monkeypatch)
     Dataset.from_dict({"a": [1, 2, 3, 4]}).save_to_disk(tmp_path / "saved")
@@ -200,7 +209,7 @@ def test_map_and_filter_give_the_same_rows_in_processes(
     with caplog.at_level(logging.WARNING):
         found = dataset.map(helpers.by_class, num_proc=2, engine="processes")
     assert found["b"][:] == [3, 6, 9, 12]
-    assert "helpers_of_test.by_class" in caplog.text
+    assert ("helpers_of_test.by_class" in caplog.text) is (method == "spawn")
     assert dataset.map(helpers.by_class)["b"][:] == [3, 6, 9, 12]
     kept = dataset.filter(lambda row: helpers.by_class(row)["b"] > 6, num_proc=2)
     assert kept["a"][:] == [3, 4]
@@ -221,7 +230,7 @@ def test_streams_map_and_filter_the_same_rows_in_processes(
     assert caplog.text.count("runs in this process only") == 2 * is_set
 
 
-def test_rows_of_a_generator_are_the_same_in_processes(helpers: Any, tmp_path: Path) -> None:
+def test_rows_of_a_generator_are_the_same_in_processes(helpers: Any, method: str, tmp_path: Path) -> None:
     helpers.Base.K = 3
 
     def rows(numbers: list[int]) -> Any:
@@ -255,7 +264,9 @@ class Scaled(datasets_core.GeneratorBasedBuilder):
 
 
 @pytest.mark.parametrize("is_set", [False, True])
-def test_builds_give_the_same_rows_in_processes(is_set: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_builds_give_the_same_rows_in_processes(
+    is_set: bool, method: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     (tmp_path / "builder_of_test.py").write_text(BUILDER)
     monkeypatch.syspath_prepend(str(tmp_path))
     module = importlib.import_module("builder_of_test")
@@ -268,7 +279,7 @@ def test_builds_give_the_same_rows_in_processes(is_set: bool, tmp_path: Path, mo
     finally:
         del sys.modules["builder_of_test"]
     assert sorted(rows["b"][:]) == [number * (3 if is_set else 1) for number in (1, 2, 3, 4)]
-    assert (os.getpid() in rows["pid"][:]) is is_set
+    assert (os.getpid() in rows["pid"][:]) is (is_set and method == "spawn")
 
 
 def test_features_are_not_asked_for() -> None:

@@ -267,7 +267,8 @@ def _is_plain_function(function: FunctionType, seen: set[int]) -> bool:
     return _is_plain((held, function.__defaults__, function.__kwdefaults__), seen)
 
 
-_WORTH_SECONDS = 0.7  # of work: workers take about half of that to start
+_WORTH_SECONDS = 0.25  # of work, for forked workers, which start in about 0.03 s
+_SPAWN_WORTH_SECONDS = 0.7  # of work, for programs, which take about half of that to start
 _TRIAL_SECONDS = 0.03  # before the first look at the pace: the first calls are slow
 _STEP_ROWS = 1 << 16
 _MOST_BUSY = 16
@@ -426,8 +427,11 @@ def _begun(plan: MapPlan, part: Part, unit: int, folder: Callable[[], str], leav
 
     It proceeds in steps that double, and ends when the rest, and the rows `after` the part, are worth starting workers.
     """
+    from datasets_core.engines.process import can_fork
+
     stop = part.dataset.num_rows
     done = 0
+    worth = _WORTH_SECONDS if can_fork() else _SPAWN_WORTH_SECONDS
 
     def steps(mapper: Mapper) -> Iterator[MappedRows]:
         nonlocal done
@@ -440,7 +444,7 @@ def _begun(plan: MapPlan, part: Part, unit: int, folder: Callable[[], str], leav
             took = max(time.thread_time() - worked, (time.perf_counter() - began) / _MOST_BUSY)
             done, spent = done + size, spent + took
             yield from made
-            is_short = spent < _TRIAL_SECONDS or took / size * (stop - done + after) < _WORTH_SECONDS
+            is_short = spent < _TRIAL_SECONDS or took / size * (stop - done + after) < worth
             step = min(2 * step, max(_STEP_ROWS, unit))
 
     outcome = _map_part(plan, part, stop, folder, leaves, None, stem="here", steps=steps)

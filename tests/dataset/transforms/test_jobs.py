@@ -65,17 +65,20 @@ def ranked(row: dict[str, Any], rank: int) -> dict[str, Any]:
 
 
 @pytest.mark.parametrize("worth_seconds", [60, -1])
+@pytest.mark.parametrize("method", ["fork", "spawn"])
 def test_short_work_is_done_here_and_the_rest_of_long_work_elsewhere(
-    monkeypatch: pytest.MonkeyPatch, worth_seconds: float
+    monkeypatch: pytest.MonkeyPatch, method: str, worth_seconds: float
 ) -> None:
     started: list[WorkerProcess] = []
-    start = WorkerProcess._start
-    monkeypatch.setattr(WorkerProcess, "_start", lambda self: started.append(self) or start(self))
-    monkeypatch.setattr(jobs, "_WORTH_SECONDS", worth_seconds)
+    name = "fork" if method == "fork" else "_start"
+    start = getattr(WorkerProcess, name)
+    monkeypatch.setattr(WorkerProcess, name, lambda self: started.append(self) or start(self))
+    monkeypatch.setattr(jobs, "_WORTH_SECONDS" if method == "fork" else "_SPAWN_WORTH_SECONDS", worth_seconds)
     monkeypatch.setattr(jobs, "_TRIAL_SECONDS", 0)
     rows = Dataset.from_dict({"a": list(range(10))})
 
-    mapped = rows.map(ranked, with_rank=True, num_proc=2)
+    with config.using(start_method=method):
+        mapped = rows.map(ranked, with_rank=True, num_proc=2)
 
     assert mapped[:] == {"a": list(range(10)), "n": list(range(1, 11)), "rank": [0] * 5 + [1] * 5}
     assert bool(started) == (worth_seconds < 0)
