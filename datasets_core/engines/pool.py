@@ -35,6 +35,7 @@ ENGINES = ("threads", "processes")
 """Where a pool can make calls."""
 _GRACE_SECONDS = 1.0  # in which a job says itself where it hangs, unless it hangs in C
 _LOOK_SECONDS = 0.1  # between two looks at `stop`
+_WAIT_SECONDS = 0.5  # of one wait: Python misses a Ctrl-C that comes in the moment before it, until it is over
 _SILENT_SECONDS = 60.0  # behind which the log says what is waited for
 _END_SECONDS = 1.0  # for a thread, when this process ends
 _MOST_ROWS = 256
@@ -237,7 +238,7 @@ def _next_done(
         if label and now >= told + _SILENT_SECONDS:
             told = now
             logger.warning("The next rows wait for %s, which has been running in a worker for %d seconds.", label, now - begun)
-        wait(awaited, min(left, _SILENT_SECONDS if stop is None else _LOOK_SECONDS), FIRST_COMPLETED)
+        wait(awaited, min(left, _WAIT_SECONDS if stop is None else _LOOK_SECONDS), FIRST_COMPLETED)
     return None
 
 

@@ -63,7 +63,7 @@ dataset.results: CachedResult; dataset.streaming: Streaming; dataset.transforms.
 dataset.transforms.mapper: ColumnLengthError MapPlan MappedRows; distributed: split_dataset_by_node split_for_jax_process
 split_for_process split_for_torch_process; due: Overdue; engines.deadline: Deadline TimeUp _Timer; engines.engine: Engine
 get_engine register_engine; engines.in_order: Pace; engines.local: Failure ProcessEngine ThreadEngine _Remade; engines.pool:
-Workers; engines.process: _Nowhere _Observer; engines.serial: SerialEngine; engines.threads: StallTimeout;
+Workers; engines.process: _Forked _Nowhere _Observer; engines.serial: SerialEngine; engines.threads: StallTimeout;
 engines.worker_pool: WorkerPool; engines.worker_process: SentFunction WorkerProcess; errors: DecodingDisabledError
 InvalidConfigNameError MediaTypeError ArchiveError ArgumentTypeError BlockedVersionError CastError CellCastError
 ChecksumVerificationError ConfigurationError ConfinementUnavailableError DamagedRecordError DamagedShardError

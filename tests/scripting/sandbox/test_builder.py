@@ -4,6 +4,7 @@ import contextlib
 import os
 import pickle
 import threading
+import warnings
 from collections.abc import Callable, Iterator
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
@@ -298,7 +299,8 @@ def test_rows_of_a_script_that_was_denied_are_not_those_of_a_trusted_one(
             except OSError: found = -1
             yield i, {{"a": found}}"""
     path = written(rows, splits='[datasets.SplitGenerator("train", {"n": [0, 1]})]')
-    with pytest.warns(DeniedAccessWarning) if not how else contextlib.nullcontext():
+    with pytest.warns(DeniedAccessWarning) if not how else warnings.catch_warnings():
+        warnings.simplefilter("default", DeniedAccessWarning)  # also of the workers, which are forked
         denied = load_dataset(os.path.dirname(path), split="train", cache_dir=tmp_path / "cache", **how)
     trusted = load_dataset(path, split="train", cache_dir=tmp_path / "cache", trust_remote_code=True)
     again = load_dataset(os.path.dirname(path), split="train", cache_dir=tmp_path / "cache")
