@@ -14,6 +14,7 @@ from datasets_core.building.prepared import builder_from_directory
 from datasets_core.cli.maintenance import counted, named_folders, say
 from datasets_core.dataset.dataset_dict import DatasetDict
 from datasets_core.errors import ConfigurationError, DatasetNotFoundError, UnknownSplitError
+from datasets_core.features.media.audio import Sound
 from datasets_core.files import is_url, new_file, write_atomically
 from datasets_core.inspect import get_dataset_config_names
 from datasets_core.io.saved_folder import is_saved_dataset, is_saved_group
@@ -143,7 +144,7 @@ def head(reference: Mapping[str, Any], *, split: str | None, count: int) -> int:
     found = load_dataset(**reference, split=split)
     rows = found if split is not None else next(iter(found.values()))
     for row in rows.select(range(min(count, len(rows)))):
-        say(json.dumps(row, ensure_ascii=False, default=_printable))
+        say(json.dumps(_shown(row), ensure_ascii=False, default=_printable))
     return 0
 
 
@@ -153,6 +154,42 @@ def _splits(info: DatasetInfo) -> list[str]:
         f"in {counted(len(split.shard_lengths or [0]), 'shard')}"
         for name, split in (info.splits or {}).items()
     ]
+
+
+def _shown(value: Any) -> Any:
+    """Return a value of a row with media as short texts.
+
+    >>> from PIL import Image
+    >>> _shown({"a": [Image.new("RGB", (4, 3))]})
+    {'a': ['<image: 4 x 3 pixels, RGB>']}
+    """
+    if isinstance(value, list):
+        return [_shown(item) for item in value]
+    if isinstance(value, dict):
+        if isinstance(value, Sound):
+            samples = value.get_all_samples()
+            channels = counted(len(samples.data), "channel")
+            seconds = samples.data.shape[-1] / value["sampling_rate"]
+            return _medium("audio", f"{seconds:.1f} s", f"{value['sampling_rate']:,} Hz", channels, _base(value["path"]))
+        return {name: _shown(item) for name, item in value.items()}
+    package = type(value).__module__.partition(".")[0]
+    if package == "PIL":
+        size = f"{value.width} x {value.height} pixels"
+        return _medium("image", value.format, size, value.mode, _base(getattr(value, "filename", "")))
+    if package == "pdfplumber":
+        return _medium("PDF", counted(len(value.pages), "page"))
+    if package == "torchcodec":
+        known = value.metadata
+        return _medium("video", f"{known.width} x {known.height} pixels", f"{known.duration_seconds:.1f} s")
+    return value
+
+
+def _medium(kind: str, *facts: str | None) -> str:
+    return f"<{kind}: {', '.join(fact for fact in facts if fact)}>"
+
+
+def _base(path: str | None) -> str:
+    return os.path.basename(path or "")
 
 
 def _printable(value: object) -> Any:

@@ -16,6 +16,7 @@ from datasets_core.cli import datasets, maintenance
 from datasets_core.cli.maintenance import PlainFormatter, in_flags, say
 from datasets_core.engines.deadline import Deadline
 from datasets_core.errors import ConfigurationError, DatasetsCoreError
+from datasets_core.optional import needed
 
 _SUCCESS, _FAILURE, _INTERRUPTED = 0, 1, 130
 
@@ -29,7 +30,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
     Returns:
         The exit status: 0 success, 1 an error (one line on standard error) or damage found, 2 invalid usage, 130 interrupted.
     """
-    options = _parser().parse_args(arguments)
+    parser = _parser()
+    if "_ARGCOMPLETE" in os.environ:  # the shell asks for completions
+        needed("argcomplete", "The completion of commands", "datasets_core[completion]").autocomplete(parser)
+    options = parser.parse_args(arguments)
     level = logging.DEBUG if options.verbose > 1 else logging.INFO if options.verbose else logging.WARNING
     handler = logging.StreamHandler()
     handler.setFormatter(PlainFormatter("%(levelname)s %(message)s"))

@@ -11,7 +11,7 @@ import shutil
 import sys
 import tempfile
 import time
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 from importlib import metadata
 from typing import TYPE_CHECKING, Any, TextIO
@@ -72,6 +72,35 @@ def say(text: object, *, file: TextIO | None = None) -> None:
     print(plain(str(text)), file=file)
 
 
+def say_table(head: Sequence[str], rows: Sequence[Sequence[str]], *, right: Collection[str] = ()) -> None:
+    """Print a table; in a terminal the last column is cut to fit, and the head is bold unless `NO_COLOR` is set.
+
+    Args:
+        head: the names of the columns.
+        rows: the texts of the cells.
+        right: the columns that are aligned to the right.
+
+    >>> say_table(["NAME", "ROWS"], [["a", "1"], ["bc", "10"]], right=["ROWS"])
+    NAME  ROWS
+    a        1
+    bc      10
+    """
+    is_terminal = sys.stdout.isatty()
+    room = shutil.get_terminal_size().columns if is_terminal else None
+    lines = [[plain(cell) for cell in row] for row in (head, *rows)]
+    widths = [max(map(len, cells)) for cells in zip(*lines, strict=True)]
+    for number, line in enumerate(lines):
+        cells = [
+            cell.rjust(width) if name in right else cell.ljust(width)
+            for name, cell, width in zip(head, line, widths, strict=True)
+        ]
+        text = "  ".join(cells).rstrip()
+        if room is not None and len(text) > room:
+            text = f"{text[: room - 1]}…"
+        is_bold = number == 0 and is_terminal and not os.environ.get("NO_COLOR") and os.environ.get("TERM") != "dumb"
+        print(f"\x1b[1m{text}\x1b[0m" if is_bold else text)
+
+
 class PlainFormatter(logging.Formatter):
     """Formatter of log lines that escapes control characters."""
 
@@ -121,6 +150,56 @@ _TRIALS = {
 }
 
 
+_EXTRAS = {
+    "all": "all of the others but frameworks: torch, jax, tensorflow, spark, beam",
+    "audio": "decode and encode sound (FLAC, MP3, Ogg, WAV)",
+    "avro": "read .avro files",
+    "beam": "run scripts that use Apache Beam",
+    "completion": "completion of commands and options by the shell",
+    "duckdb": "`ds.sql`, exchange with DuckDB",
+    "elasticsearch": "text search in an Elasticsearch index",
+    "excel": "read .xlsx, .xls, .xlsb and .ods files",
+    "faiss": "nearest neighbours in a FAISS index",
+    "fast": "read S3, GCS and Azure by obstore",
+    "hdf5": "read HDF5 files",
+    "jax": "rows as JAX arrays",
+    "jpeg": 'JPEG pixels equal to those of TensorFlow (`jpeg_dct="fast"`)',
+    "narwhals": "exchange with all frames that narwhals knows",
+    "pandas": "`to_pandas`, `from_pandas`, csv options of pandas",
+    "pdf": "read PDF pages",
+    "polars": "`to_polars`, `from_polars`",
+    "s3": "read and write s3:// addresses",
+    "science": "NIfTI images, meshes, FASTA and FASTQ",
+    "spark": "`from_spark`",
+    "sql": "read and write SQL databases",
+    "tensorflow": "rows as TensorFlow tensors, `to_tf_dataset`",
+    "tfrecord": "nothing: TFRecord files are read without it",
+    "torch": "rows as torch tensors",
+    "video": "decode video",
+    "vision": "decode and encode images",
+}
+"""What each extra of the package adds, for `doctor`; a test compares the names with those of the distribution."""
+_FOR_DEVELOPERS = {"docs", "lint", "package", "s3-test", "test"}
+
+
+def _extras() -> dict[str, str]:
+    """Return the extras that users may install, each with what is missing of it and what it adds."""
+    try:
+        found = metadata.metadata("datasets_core").get_all("Provides-Extra") or []
+        required = metadata.requires("datasets_core") or []
+    except metadata.PackageNotFoundError:  # the folder of the source, which is not installed
+        found, required = [], []
+    extras = {}
+    for extra in sorted({*found} - _FOR_DEVELOPERS):
+        words = [re.match(r"[\w.-]+", line) for line in required if re.search(rf"extra == ['\"]{extra}['\"]", line)]
+        packages = [word[0] for word in words if word is not None and word[0].replace("-", "_") != "datasets_core"]
+        missing = [package for package in packages if not _versions((package,))]
+        adds = _EXTRAS.get(extra, ", ".join(packages))
+        state = "installed" if not missing and packages else f"pip install 'datasets_core[{extra}]'"
+        extras[extra] = f"{adds} ({state})"
+    return extras
+
+
 def report(*, as_json: bool) -> int:
     """Print versions, the available layers of the sandbox, and how scripts run."""
     from datasets_core.scripting.sandbox.limits import layers
@@ -149,6 +228,7 @@ def _machine_facts(found: Layers) -> dict[str, Any]:
         "Python": f"{platform.python_version()} on {platform.system()} {platform.release()}, {platform.machine()}",
         "Packages": _versions(_NEEDED),
         "Optional packages": _versions(_OPTIONAL),
+        "Extras": _extras(),
         "Confinement": {
             "Landlock": f"ABI {version}: {', '.join(kernel.coverage(version))}" if version else "not available",
             "seccomp": ("available, reports refusals" if found.notices else "available") if found.seccomp else "not available",
@@ -253,12 +333,12 @@ def verify(path: str) -> int:
 
 def list_cache() -> int:
     """Print every prepared dataset of the cache, and their total size."""
-    total = 0
-    for dataset in _finished(settings().cache_dir):
-        total += dataset.size
-        say(f"{_name(dataset.folder)}  {_facts(dataset)}")
+    found = list(_finished(settings().cache_dir))
+    if found:
+        rows = [[_name(dataset.folder), *_facts(dataset)] for dataset in found]
+        say_table(["NAME", "ROWS", "SIZE", "AGE", "SOURCE"], rows, right=["SIZE", "AGE"])
     garbage = find_garbage(settings().cache_dir)
-    say(f"{_bytes(total)} in {settings().cache_dir}")
+    say(f"{counted(len(found), 'dataset')}, {_bytes(sum(dataset.size for dataset in found))}, in {settings().cache_dir}")
     dead = _dead_downloads()
     if garbage or dead:
         freed = sum(found.size for found in garbage) + sum(dead.values())
@@ -272,7 +352,7 @@ def remove(name: str, *, sure: bool) -> int:
     if not found:
         raise DatasetNotFoundError(f"No dataset {name!r} in {settings().cache_dir}. `datasets-core cache ls` lists them.")
     for dataset in found:
-        say(f"{_name(dataset.folder)}  {_facts(dataset)}")
+        say(f"{_name(dataset.folder)}  {'  '.join(filter(None, _facts(dataset)))}")
     if not sure and not _agreed(f"{counted(len(found), 'dataset')} ({_bytes(sum(dataset.size for dataset in found))})"):
         return 1
     for dataset in found:
@@ -346,15 +426,15 @@ def _name(folder: str) -> str:
     return os.path.relpath(folder, settings().cache_dir).replace(os.sep, "/")
 
 
-def _facts(dataset: _Finished) -> str:
+def _facts(dataset: _Finished) -> list[str]:
+    """Return rows, size, age and source of a prepared dataset, as they are printed."""
     if dataset.manifest is None:
-        return f"broken: {dataset.reason}"
+        return ["-", "-", "-", f"broken: {dataset.reason}"]
     splits = ", ".join(f"{split} {sum(lengths):,}" for split, lengths in dataset.manifest.split_lengths().items())
     age = _age(time.time() - os.stat(os.path.join(dataset.folder, MANIFEST_NAME)).st_mtime)
     sources = [source.path for source in dataset.manifest.sources]
-    origin = f"  from {sources[0]}" if sources else ""
     more = f" (+ {len(sources) - 1:,} more)" if len(sources) > 1 else ""
-    return f"{splits or 'no rows'}  {_bytes(dataset.size)}  {age} old{origin}{more}"
+    return [splits or "none", _bytes(dataset.size), age, f"{sources[0]}{more}" if sources else ""]
 
 
 def _age(seconds: float) -> str:
@@ -389,7 +469,7 @@ def _agreed(what: str) -> bool:
 _SCRIPT = '''"""{title}: a description of the dataset and its source."""
 
 import csv
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator, Sequence
 from typing import Any
 
 import datasets_core as datasets

@@ -6,12 +6,15 @@ import os
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
+from PIL import Image
 
 from datasets_core import config
 from datasets_core.cli.main import main
 from datasets_core.dataset.dataset import Dataset
 from datasets_core.dataset.dataset_dict import DatasetDict
+from datasets_core.features.media.audio import wav_bytes
 from datasets_core.load import load_dataset
 
 
@@ -495,3 +498,15 @@ def test_what_goes_wrong_is_one_line(hub: Any, folder: str, capsys: Out) -> None
 
     (line,) = capsys.readouterr().err.strip().splitlines()
     assert line.startswith("datasets-core: The Hub dataset 'other/name' cannot be written to by this user")
+
+
+def test_head_says_what_images_and_sounds_are(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (tmp_path / "images").mkdir()
+    (tmp_path / "sounds").mkdir()
+    Image.new("RGB", (8, 6)).save(tmp_path / "images" / "red.png")
+    (tmp_path / "sounds" / "tone.wav").write_bytes(wav_bytes(np.zeros((16_000,), np.float32), 8_000))
+    cache = ["--cache-dir", str(tmp_path / "cache")]
+    assert main(["head", str(tmp_path / "images"), *cache]) == 0
+    assert json.loads(capsys.readouterr().out) == {"image": "<image: PNG, 8 x 6 pixels, RGB, red.png>"}
+    assert main(["head", str(tmp_path / "sounds"), *cache]) == 0
+    assert json.loads(capsys.readouterr().out) == {"audio": "<audio: 2.0 s, 8,000 Hz, 1 channel, tone.wav>"}

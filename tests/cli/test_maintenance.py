@@ -5,17 +5,21 @@ import json
 import logging
 import os
 import re
+import shutil
 import subprocess
 import sys
 import time
+import tomllib
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from datasets_core.cli import maintenance
 from datasets_core.cli.main import main
 from datasets_core.cli.maintenance import PlainFormatter, counted, in_flags, plain, say
 from datasets_core.fetch.disk_cache import IndexCache
+from datasets_core.optional import is_installed
 from datasets_core.scripting.sandbox import limits
 from datasets_core.scripting.sandbox.limits import layers
 
@@ -37,6 +41,29 @@ def test_it_says_why_scripts_are_refused(monkeypatch: pytest.MonkeyPatch, capsys
     assert facts["Untrusted scripts"].startswith("are refused because ")
     assert facts["Confinement"]["Landlock"] == "not available"
     assert "Tried in a sandboxed process" not in facts
+
+
+def test_doctor_lists_what_each_extra_adds(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["doctor", "--json"]) == 0
+    extras = json.loads(capsys.readouterr().out)["Extras"]
+    declared = tomllib.loads((Path(__file__).parents[2] / "pyproject.toml").read_text())["project"]["optional-dependencies"]
+    assert set(maintenance._EXTRAS) == set(declared) - maintenance._FOR_DEVELOPERS
+    assert extras["pandas"] == f"{maintenance._EXTRAS['pandas']} (installed)"
+    assert extras["spark"].endswith("(pip install 'datasets_core[spark]')") or is_installed("pyspark")
+
+
+def test_the_shell_completes_commands(tmp_path: Path) -> None:
+    pytest.importorskip("argcomplete")
+    line = "datasets-core ca"
+    asked = {
+        **os.environ,
+        "_ARGCOMPLETE": "1",
+        "COMP_LINE": line,
+        "COMP_POINT": str(len(line)),
+        "_ARGCOMPLETE_STDOUT_FILENAME": str(tmp_path / "out"),
+    }
+    subprocess.run([sys.executable, "-m", "datasets_core"], env=asked, check=True, timeout=60)
+    assert (tmp_path / "out").read_text().strip() == "cache"
 
 
 # `verify` and `cache`.
@@ -98,7 +125,28 @@ def test_the_list_tells_age_and_source(
     then = time.time() - seconds
     os.utime(os.path.join(built, "dataset_info.json"), (then, then))
     assert main(["cache", "ls", "--cache-dir", cache]) == 0
-    assert capsys.readouterr().out.splitlines()[0].endswith(f"  {words} old  from {table}")
+    head, row, total = capsys.readouterr().out.splitlines()
+    assert head.split() == ["NAME", "ROWS", "SIZE", "AGE", "SOURCE"]
+    assert row.endswith(f"  {words}  {table}")
+    assert row.index(table) == head.index("SOURCE")
+    assert total.startswith("1 dataset, ")
+
+
+def test_the_list_fits_the_terminal(
+    built: str, cache: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(shutil, "get_terminal_size", lambda: os.terminal_size((40, 20)))
+    monkeypatch.setattr(type(sys.stdout), "isatty", lambda self: True)
+    monkeypatch.setenv("TERM", "xterm")
+    monkeypatch.delenv("NO_COLOR", raising=False)
+    assert main(["cache", "ls", "--cache-dir", cache]) == 0
+    head, row, *_ = capsys.readouterr().out.splitlines()
+    assert head.startswith("\x1b[1mNAME ")
+    assert head.endswith("\x1b[0m")
+    assert (len(row), row[-1]) == (40, "…")
+    monkeypatch.setenv("NO_COLOR", "1")
+    assert main(["cache", "ls", "--cache-dir", cache]) == 0
+    assert capsys.readouterr().out.startswith("NAME ")
 
 
 def test_the_list_counts_the_sources_past_the_first(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -108,13 +156,13 @@ def test_the_list_counts_the_sources_past_the_first(tmp_path: Path, capsys: pyte
     assert main(["build", *words]) == 0
     capsys.readouterr()
     assert main(["cache", "ls", "--cache-dir", str(tmp_path / "cache")]) == 0
-    assert capsys.readouterr().out.splitlines()[0].endswith(f"  from {tmp_path}/a.csv (+ 2 more)")
+    assert capsys.readouterr().out.splitlines()[1].endswith(f"  {tmp_path}/a.csv (+ 2 more)")
 
 
 def test_the_cache_is_listed_and_removed_by_name(built: str, cache: str, capsys: pytest.CaptureFixture[str]) -> None:
     name = os.path.relpath(built, cache)
     assert main(["cache", "ls", "--cache-dir", cache]) == 0
-    assert capsys.readouterr().out.startswith(f"{name}  train 3  ")
+    assert capsys.readouterr().out.splitlines()[1].startswith(f"{name}  train 3  ")
     assert main(["cache", "rm", name, "--yes", "--cache-dir", cache]) == 0
     assert not os.path.exists(built)
 
