@@ -472,12 +472,26 @@ def divide(
 
 def file_of(gen_kwargs: Mapping[str, Any], number: int | None = None) -> str | None:
     """Return the name of the file with a number among the arguments; for the first, with the number of further files."""
-    listed = gen_kwargs.get("names") or gen_kwargs.get("files")
-    if not isinstance(listed, list) or not listed or not all(isinstance(name, (str, os.PathLike)) for name in listed):
-        return None
+    found = one_file_of(gen_kwargs, number)
+    if found is not None:
+        return found
+    listed = _files_of(gen_kwargs)
+    return f"{listed[0]} (and {len(listed) - 1} more)" if listed else None
+
+
+def one_file_of(gen_kwargs: Mapping[str, Any], number: int | None = None) -> str | None:
+    """Return the name of the file with a number among the arguments, or of the only one; None if it may be one of several."""
+    listed = _files_of(gen_kwargs)
     if number is not None and 0 <= number < len(listed):
-        return os.fspath(listed[number])
-    return os.fspath(listed[0]) if len(listed) == 1 else f"{os.fspath(listed[0])} (and {len(listed) - 1} more)"
+        return listed[number]
+    return listed[0] if len(listed) == 1 else None
+
+
+def _files_of(gen_kwargs: Mapping[str, Any]) -> list[str]:
+    listed = gen_kwargs.get("names") or gen_kwargs.get("files")
+    if not isinstance(listed, list) or not all(isinstance(name, (str, os.PathLike)) for name in listed):
+        return []
+    return [os.fspath(name) for name in listed]
 
 
 def names_of_parts(split: str, gen_kwargs: dict[str, Any]) -> list[str]:

@@ -14,7 +14,7 @@ import pyarrow as pa
 
 from datasets_core.building.hooks import Builder, Hooks, Replay, file_of
 from datasets_core.building.marks import FileMarks, Mark, MarkCache, packed, unpacked
-from datasets_core.building.write.generate import made_tables, origin
+from datasets_core.building.write.generate import made_tables, one_origin, origin
 from datasets_core.building.write.jobs import check_columns
 from datasets_core.config import settings
 from datasets_core.engines.deadline import Deadline
@@ -63,22 +63,28 @@ class LiveTables:
         self._told: str | None = None
         self._seen: pa.Schema | None = None  # types of the previous table
 
-    def batches(self, table: Any, source: str | None, row: int) -> Iterator[pa.RecordBatch]:
+    def batches(self, table: Any, source: str | None, row: int, file: str | None = None) -> Iterator[pa.RecordBatch]:
         """Yield the rows of a table.
 
         Args:
             table: the table yielded by the author.
-            source: the file that it was read from, for messages.
+            source: the file or files that it was read from, for messages.
             row: the number of its first row.
+            file: the file, if it is one.
 
         Raises:
             DatasetGenerationCastError: the table does not fit the features, or has other columns than earlier ones.
             DatasetGenerationError: the table has other types than earlier ones.
         """
         what = source or f"The table after row {row}"
-        if not self._is_fixed:
-            self._widen(table.schema, what, row)
-        for batch in self._fitted(table, what, row):
+        try:
+            if not self._is_fixed:
+                self._widen(table.schema, what, row)
+            fitted = self._fitted(table, what, row)
+        except DatasetGenerationError as error:
+            error.placed(file=file, split=self._split)
+            raise
+        for batch in fitted:
             rows = min(_MOST_ROWS, max(1, settings().batch_bytes * batch.num_rows // max(1, batch.nbytes)))
             for start in range(0, batch.num_rows, rows):
                 yield batch.slice(start, rows)
@@ -92,8 +98,7 @@ class LiveTables:
         except CellCastError as error:
             if error.row is None:
                 raise self._misfit(what, str(error), row) from error
-            where = f"row {row + error.row}, column {error.column!r}" if error.column else f"row {row + error.row}"
-            raise self._misfit(what, f"{where}: {error.reason}. {error.advice}.", row + error.row) from error
+            raise DatasetGenerationCastError.of_cell(error, what, self._label, row + error.row) from error
         except CastError as error:
             raise self._misfit(what, str(error), row) from error
         batches: list[pa.RecordBatch] = fitted.to_batches() if isinstance(fitted, pa.Table) else [fitted]
@@ -386,7 +391,7 @@ class _Reading:
         if self._tables is None:
             return (made.batch,)
         key, table = made
-        return self._tables.batches(table, origin(self._part.gen_kwargs, key), self.row)
+        return self._tables.batches(table, origin(self._part.gen_kwargs, key), self.row, one_origin(self._part.gen_kwargs, key))
 
     def mends(self, error: BaseException) -> bool:
         """Return True if reading can resume after a failure, from what is opened next."""
@@ -608,7 +613,8 @@ class FileJob(RowJob):
                         if told is not None:
                             told = dataclasses.replace(told, types=(packed(schema), fitted.told))
                             kept.note(told)
-                        for batch in fitted.batches(table, origin(part.gen_kwargs, key), row):
+                        source, file = origin(part.gen_kwargs, key), one_origin(part.gen_kwargs, key)
+                        for batch in fitted.batches(table, source, row, file):
                             yield batch if told is None else Marked(batch, told.to_json())
                             told, row = None, row + batch.num_rows
                             kept.seen = max(kept.seen, row)

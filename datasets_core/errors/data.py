@@ -268,7 +268,32 @@ class ItemError(DatasetsCoreError, ValueError):
 
 
 class DatasetGenerationCastError(DatasetGenerationError, ValueError):
-    """Rows or files whose columns or types do not fit the others, or do not fit the features."""
+    """Rows or files whose columns or types do not fit the others, or do not fit the features.
+
+    Args:
+        message: what happened, and what to do.
+        row: row number from 0, in the file if there is one.
+        column: the column of the value that does not fit, if it is one value.
+    """
+
+    def __init__(self, message: str = "", *, row: int | None = None, column: str | None = None) -> None:
+        self.column = column
+        super().__init__(message, row=row)
+
+    @classmethod
+    def of_cell(cls, error: CellCastError, what: str, label: str, row: int) -> Self:
+        """Return the error of one value that does not fit.
+
+        Args:
+            error: the failure, whose row number is that in a batch.
+            what: the file or table, as the subject of the message.
+            label: the split.
+            row: the row number in the file or table.
+        """
+        place = f"row {row}, column {error.column!r}" if error.column else f"row {row}"
+        return cls(
+            f"{what} does not fit {label}: {place}: {error.reason}. {error.advice}.", row=row, column=error.column or None
+        )
 
 
 class CastError(DatasetsCoreError, ValueError):

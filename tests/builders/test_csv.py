@@ -5,6 +5,7 @@ import math
 import re
 import sys
 import warnings
+from pathlib import Path
 
 import pyarrow as pa
 import pytest
@@ -474,6 +475,14 @@ def test_files_of_one_split_share_their_types(build):
 def test_files_of_other_columns_are_refused_by_name(build):
     with pytest.raises(DatasetGenerationCastError, match=r"b\.csv.*new columns \['c'\] and missing columns \['b'\]"):
         build("csv", {"a.csv": b"a,b\n1,2\n", "b.csv": b"a,c\n1,2\n"})
+
+
+def test_a_value_that_does_not_fit_has_its_file_and_its_row_there(build):
+    later = b"a\n" + b"1\n" * 300_000 + b"x\n"
+    with pytest.raises(DatasetGenerationCastError, match="row 300000, column 'a'") as caught:
+        build("csv", {"a.csv": b"a\n7\n", "b.csv": later}, features=Features({"a": Value("int64")}))
+    error = caught.value
+    assert (Path(error.file).name, error.row, error.column, error.split) == ("b.csv", 300_000, "a", "train")
 
 
 def test_features_keep_text_as_it_stands_and_turn_names_into_classes(build):

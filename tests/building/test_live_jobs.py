@@ -242,8 +242,10 @@ def test_a_value_that_does_not_fit_is_told_by_its_row_in_the_file(large: dict[st
     lines = large["a.jsonl"].splitlines(keepends=True)
     (tmp_path / "a.jsonl").write_bytes(b"".join([*lines[:20_000], b'{"id": "x", "t": "y"}\n', *lines]))
     features = Features({"id": Value("int64"), "t": Value("string")})
-    with pytest.raises(DatasetGenerationCastError, match=r"a.jsonl does not fit split 'train' of json: row 20000, column 'id'"):
+    with pytest.raises(DatasetGenerationCastError, match=r"a.jsonl does not fit split 'train' of json: row 20000") as caught:
         list(_streamed(str(tmp_path / "a.jsonl"), tmp_path, features=features))
+    error = caught.value
+    assert (error.file, error.row, error.column, error.split) == (str(tmp_path / "a.jsonl"), 20000, "id", "train")
 
 
 def test_a_compressed_file_that_is_cut_is_told(large: dict[str, bytes], range_server: Any, tmp_path: Path) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import codeop
 import os
 import re
 import shlex
@@ -86,6 +87,42 @@ def test_its_python_runs(page: Path, checkout: Path, online: Any, capsys: pytest
                 done += 1
                 assert printed is None or capsys.readouterr().out == printed, f"{page}:{line}"
     assert done or skipped
+
+
+def not_pasteable(block: str) -> str | None:
+    """The first line of a block that a Python prompt refuses when the block is pasted, line by line."""
+    entered: list[str] = []
+    for line in [*block.splitlines(), ""]:
+        entered.append(line)
+        try:
+            if codeop.compile_command("\n".join(entered)) is not None:
+                entered = []
+        except SyntaxError as error:
+            return f"{line!r}: {error.msg}"
+    return f"{entered[0]!r} has no end" if entered else None
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.relative_to(ROOT).as_posix())
+def test_its_python_can_be_pasted_into_a_prompt(page: Path) -> None:
+    refused = [f"line {line}: {why}" for line, text, _ in _blocks(page, "python") if (why := not_pasteable(text))]
+    assert not refused
+
+
+@pytest.mark.parametrize(
+    "block",
+    [
+        "for a in b:\n    c(a)\nd()\n",
+        "class A:\n    b = 1\n\n    c = 2\n",
+        "def f():\n    a = 1\n\n    return a\n",
+        "a = (\n",
+    ],
+)
+def test_blocks_that_a_prompt_refuses(block: str) -> None:
+    assert not_pasteable(block)
+
+
+def test_a_block_that_a_prompt_takes() -> None:
+    assert not_pasteable("a = '''b\n\n c'''\n\nif a:\n    b()\nelse:\n    # c\n    d()\n") is None
 
 
 def test_its_commands_run(checkout: Path, online: Any) -> None:

@@ -15,7 +15,7 @@ import numpy as np
 import pyarrow as pa
 
 from datasets_core.building.failures import fail, is_failure, out_of_time, shown
-from datasets_core.building.hooks import Encoded, Hooks, Part, Replay, file_of, holds_once
+from datasets_core.building.hooks import Encoded, Hooks, Part, Replay, file_of, holds_once, one_file_of
 from datasets_core.building.write.jobs import FileCounts, ShardJob, ShardResult, TableSink
 from datasets_core.building.write.row_keys import Clash, KeyLog, KeyRecord, Words, hash_words, integer_words
 from datasets_core.building.write.runs import Run, RunWriter, order_file
@@ -298,7 +298,7 @@ def _cast_failure(builder: Hooks, job: Part, error: CastError, keys: Sequence[An
         which = f"Row {number} (key {shown(key)}) of {split}{f', yielded in {place},' if place else ''}"
         advice = str(error.advice).replace("pass extra_columns=", "give the builder's class extra_columns = ")
         message = f"{which} does not fit column {error.column!r}: {error.reason}. {advice}."
-        return DatasetGenerationCastError(message, row=number).placed(place, split=job.split)
+        return DatasetGenerationCastError(message, row=number, column=error.column).placed(place, split=job.split)
     message = f"Rows {row} to {row + len(keys) - 1} of {split} do not fit: {error}"
     return DatasetGenerationCastError(message, row=row).placed(split=job.split)
 
@@ -390,14 +390,19 @@ def write_tables(job: ShardJob, on_rows: OnRows = lambda rows: None) -> ShardRes
         row, counts = 0, FileCounts(builder, job.gen_kwargs)
         try:
             with closing(builder.made_tables(job)) as tables, TableSink(job, merge_columns=builder.merge_columns) as sink:
+                file, start = None, 0  # the file of the last table, and the number of its first row in the job
                 for key, table in tables:
+                    if file is None or file != one_origin(job.gen_kwargs, key):
+                        file = one_origin(job.gen_kwargs, key)
+                        start = 0 if file is None else row
+                    what = origin(job.gen_kwargs, key) or f"The table that starts at row {row}"
                     try:
-                        sink.write(table, what=origin(job.gen_kwargs, key) or f"The table behind row {row}")
+                        sink.write(table, what=what, row=row - start, file=file)
                     except DatasetGenerationCastError as error:
                         place = builder.place_of_row(job, row, key)
                         if place is None:
                             raise
-                        raise DatasetGenerationCastError(f"{place}: {error}", row=error.row).placed(
+                        raise DatasetGenerationCastError(f"{place}: {error}", row=error.row, column=error.column).placed(
                             place, split=job.split
                         ) from error
                     row += table.num_rows
@@ -416,7 +421,16 @@ def write_tables(job: ShardJob, on_rows: OnRows = lambda rows: None) -> ShardRes
 
 def origin(gen_kwargs: Mapping[str, Any], key: Any) -> str | None:
     """Return the file that the table of `key` was read from; a key `(number of the file, …)` selects one of several."""
-    return file_of(gen_kwargs, key[0] if isinstance(key, tuple) and key and isinstance(key[0], int) else None)
+    return file_of(gen_kwargs, _number_of(key))
+
+
+def one_origin(gen_kwargs: Mapping[str, Any], key: Any) -> str | None:
+    """Return the file that the table of `key` was read from; None if it may be one of several."""
+    return one_file_of(gen_kwargs, _number_of(key))
+
+
+def _number_of(key: Any) -> int | None:
+    return key[0] if isinstance(key, tuple) and key and isinstance(key[0], int) else None
 
 
 # -- rows --------------------------------------------------------------------------------------------------------------
@@ -446,7 +460,7 @@ def write_rows(job: ShardJob, on_rows: OnRows = lambda rows: None) -> ShardResul
             ):
                 for encoded in batches:
                     _take_keys(job, order, keys, encoded.keys, row)
-                    sink.write(encoded.batch, what=f"The rows from {row} on")
+                    sink.write(encoded.batch, what=f"The rows from {row} on", row=row)
                     facts = encoded.facts
                     row += len(encoded.keys)
                     on_rows(len(encoded.keys))

@@ -11,10 +11,10 @@ from typing import TYPE_CHECKING, Any, Literal, Protocol
 import numpy as np
 import pyarrow as pa
 
-from datasets_core.building.hooks import Hooks, divide, file_of, names_of_parts
+from datasets_core.building.hooks import Hooks, divide, file_of, names_of_parts, one_file_of
 from datasets_core.building.write.row_keys import KeyRecord, compare, compare_heads
 from datasets_core.engines.deadline import Deadline
-from datasets_core.errors import CastError, DatasetGenerationCastError, redact
+from datasets_core.errors import CastError, CellCastError, DatasetGenerationCastError, redact
 from datasets_core.features.arrow import merge_schemas
 from datasets_core.features.cast import cast_table
 from datasets_core.features.schema import Features, features_of_file, plain_schema
@@ -320,21 +320,30 @@ class TableSink:
         if error is not None and self._writer is not None:
             self._writer.abort()
 
-    def write(self, table: pa.Table | pa.RecordBatch, *, what: str) -> None:
+    def write(self, table: pa.Table | pa.RecordBatch, *, what: str, row: int, file: str | None = None) -> None:
         """Append a table.
 
         Args:
             table: its rows.
             what: where it comes from, for messages.
+            row: the number of its first row, in the file if there is one.
+            file: the file that it was read from.
 
         Raises:
-            DatasetGenerationCastError: its columns do not fit those before, or the features.
+            DatasetGenerationCastError: its columns do not fit those before, or the features; it names file and row.
         """
+        try:
+            self._write(table, what, row)
+        except DatasetGenerationCastError as error:
+            error.placed(file=file, split=self._job.split)
+            raise
+
+    def _write(self, table: pa.Table | pa.RecordBatch, what: str, row: int) -> None:
         if self.schema is None:
             self._adopt(table.schema, what)
             self._origin = what
         if self.is_fixed or not _is_stored_as(table.schema, self.schema):
-            table = self._fit(table, what)
+            table = self._fit(table, what, row)
         if table.num_rows:
             self._open().write(table)
 
@@ -360,7 +369,7 @@ class TableSink:
             )
         return self._writer
 
-    def _fit(self, table: pa.Table, what: str) -> pa.Table:
+    def _fit(self, table: pa.Table, what: str, row: int) -> pa.Table:
         assert self.schema is not None and self.features is not None
         if not self.is_fixed:
             found = plain_schema(features_of_file(table.schema, what).arrow_schema)
@@ -376,6 +385,10 @@ class TableSink:
                 self._widen(wider, what)
         try:
             return cast_table(table, self.features, what=what)
+        except CellCastError as error:
+            if error.row is None:
+                raise self._error(what, error) from error
+            raise DatasetGenerationCastError.of_cell(error, what, self._label, row + error.row) from error
         except CastError as error:
             raise self._error(what, error) from error
 
@@ -401,7 +414,7 @@ class TableSink:
         return f"split {self._job.split!r} of {self._job.builder.label}"
 
     def _error(self, what: str, error: CastError) -> DatasetGenerationCastError:
-        return DatasetGenerationCastError(f"{what} does not fit {self._label}: {error}").placed(split=self._job.split)
+        return DatasetGenerationCastError(f"{what} does not fit {self._label}: {error}")
 
 
 def _is_stored_as(found: pa.Schema, stored: pa.Schema | None) -> bool:
@@ -467,8 +480,11 @@ def recast_job(recast: RecastJob, on_rows: Callable[[int], object] = lambda rows
     """
     job, result = recast.job, recast.result
     with TableSink(job, merge_columns=True) as sink:
+        row, file = 0, one_file_of(job.gen_kwargs)
+        what = file_of(job.gen_kwargs) or f"Part {job.index + 1} of {job.count}"
         for batch in read_batches(job.folder, result.shards, job.file_format):
-            sink.write(batch, what=file_of(job.gen_kwargs) or f"Part {job.index + 1} of {job.count}")
+            sink.write(batch, what=what, row=row, file=file)
+            row += batch.num_rows
             on_rows(batch.num_rows)
         return ShardResult(job.name, sink.finish(), sink.schema, result.keys, words=result.words, blocks=result.blocks)
 

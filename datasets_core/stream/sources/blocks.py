@@ -89,7 +89,9 @@ class BlockFit:
         if unknown or missing:
             facts = [f"new columns {unknown}"] * bool(unknown) + [f"missing columns {missing}"] * bool(missing)
             advice = "Put files with different columns into different configs, or pass features= with all columns"
-            raise DatasetGenerationCastError(f"{name} does not fit {self._label}: {' and '.join(facts)}. {advice}.")
+            raise DatasetGenerationCastError(f"{name} does not fit {self._label}: {' and '.join(facts)}. {advice}.").placed(
+                file=name
+            )
         features = self._all if self._is_fixed else self._widened(schema, name)
         shown = self._shown(features)
         if features is not self._all:
@@ -113,7 +115,7 @@ class BlockFit:
         return Features.from_arrow_schema(wider)
 
     def _misfit(self, name: str, reason: str) -> DatasetGenerationCastError:
-        return DatasetGenerationCastError(f"{name} does not fit {self._label}: {reason}")
+        return DatasetGenerationCastError(f"{name} does not fit {self._label}: {reason}").placed(file=name)
 
     # -- rows ----------------------------------------------------------------------------------------------------------
 
@@ -136,9 +138,10 @@ class BlockFit:
                 try:
                     cast = cast_table(*self._grown(batch, fit.features), what=file.name)
                 except CellCastError as error:
-                    at = None if error.row is None else row + error.row
-                    told = CellCastError(error.column, error.reason, row=at, what=file.name, advice=error.advice)
-                    raise DatasetGenerationCastError(f"{file.name} does not fit {self._label}: {told}", row=at) from error
+                    if error.row is None:
+                        raise self._misfit(file.name, str(error)) from error
+                    failure = DatasetGenerationCastError.of_cell(error, file.name, self._label, row + error.row)
+                    raise failure.placed(file=file.name) from error
                 except CastError as error:
                     raise self._misfit(file.name, str(error)) from error
                 yield cast

@@ -390,7 +390,7 @@ def written(folder, tables, *, merge_columns=False, file_format="arrow", feature
     made = job_sink(folder, features, file_format)
     with TableSink(made, merge_columns=merge_columns) as sink:
         for number, table in enumerate(tables):
-            sink.write(pa.table(table), what=f"{number}.csv")
+            sink.write(pa.table(table), what=f"{number}.csv", row=0, file=f"{number}.csv")
         shards = sink.finish()
     rows = [row for batch in read_batches(str(folder), shards, file_format) for row in batch.to_pylist()]
     return rows, sorted(path.name for path in folder.iterdir()), shards

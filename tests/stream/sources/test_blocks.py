@@ -72,9 +72,9 @@ def test_fixed_features_are_cast_to_and_missing_columns_are_null():
 
 def test_a_value_that_does_not_fit_tells_its_row_in_the_file():
     fit = BlockFit(FEATURES, None, "data", is_fixed=True)
-    with pytest.raises(DatasetGenerationCastError, match=r"second, row 101, column 'a'") as caught:
+    with pytest.raises(DatasetGenerationCastError, match=r"second does not fit data: row 101, column 'a'") as caught:
         rows_of(fit, batch(a=["7", "seven"]), first=100)
-    assert caught.value.row == 101
+    assert (caught.value.file, caught.value.row, caught.value.column) == ("second", 101, "a")
 
 
 def test_some_columns_only():
