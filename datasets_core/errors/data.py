@@ -270,15 +270,12 @@ class ItemError(DatasetsCoreError, ValueError):
 class DatasetGenerationCastError(DatasetGenerationError, ValueError):
     """Rows or files whose columns or types do not fit the others, or do not fit the features.
 
-    Args:
-        message: what happened, and what to do.
+    Attributes:
         row: row number from 0, in the file if there is one.
         column: the column of the value that does not fit, if it is one value.
     """
 
-    def __init__(self, message: str = "", *, row: int | None = None, column: str | None = None) -> None:
-        self.column = column
-        super().__init__(message, row=row)
+    column: str | None = None
 
     @classmethod
     def of_cell(cls, error: CellCastError, what: str, label: str, row: int) -> Self:
@@ -291,9 +288,12 @@ class DatasetGenerationCastError(DatasetGenerationError, ValueError):
             row: the row number in the file or table.
         """
         place = f"row {row}, column {error.column!r}" if error.column else f"row {row}"
-        return cls(
-            f"{what} does not fit {label}: {place}: {error.reason}. {error.advice}.", row=row, column=error.column or None
-        )
+        return cls(f"{what} does not fit {label}: {place}: {error.reason}. {error.advice}.", row=row).in_column(error.column)
+
+    def in_column(self, column: str | None) -> Self:
+        """Return the same error with the column set, if there is one."""
+        self.column = column or None
+        return self
 
 
 class CastError(DatasetsCoreError, ValueError):

@@ -298,7 +298,7 @@ def _cast_failure(builder: Hooks, job: Part, error: CastError, keys: Sequence[An
         which = f"Row {number} (key {shown(key)}) of {split}{f', yielded in {place},' if place else ''}"
         advice = str(error.advice).replace("pass extra_columns=", "give the builder's class extra_columns = ")
         message = f"{which} does not fit column {error.column!r}: {error.reason}. {advice}."
-        return DatasetGenerationCastError(message, row=number, column=error.column).placed(place, split=job.split)
+        return DatasetGenerationCastError(message, row=number).in_column(error.column).placed(place, split=job.split)
     message = f"Rows {row} to {row + len(keys) - 1} of {split} do not fit: {error}"
     return DatasetGenerationCastError(message, row=row).placed(split=job.split)
 
@@ -402,9 +402,8 @@ def write_tables(job: ShardJob, on_rows: OnRows = lambda rows: None) -> ShardRes
                         place = builder.place_of_row(job, row, key)
                         if place is None:
                             raise
-                        raise DatasetGenerationCastError(f"{place}: {error}", row=error.row, column=error.column).placed(
-                            place, split=job.split
-                        ) from error
+                        failure = DatasetGenerationCastError(f"{place}: {error}", row=error.row).in_column(error.column)
+                        raise failure.placed(place, split=job.split) from error
                     row += table.num_rows
                     counts.add(key, table)
                     on_rows(table.num_rows)
