@@ -181,50 +181,71 @@ class ColumnChanges(Rows):
     """Columns left out, renamed, or changed in kind."""
 
     def select_columns(self, column_names: str | Sequence[str], new_fingerprint: str | None = None) -> Self:
-        """The columns `column_names`, in that order.
+        """Return the rows with some columns only, in the order given.
+
+        Args:
+            column_names: the column, or several.
+            new_fingerprint: fingerprint of the result; None computes it.
 
         Raises:
-            UnknownColumnError: a column that does not exist.
+            UnknownColumnError: a column does not exist.
 
-        >>> Dataset.from_dict({"a": [1], "b": [2], "c": [3]}).select_columns(["c", "a"])[0]
-        {'c': 3, 'a': 1}
+        Example:
+            >>> Dataset.from_dict({"a": [1], "b": [2], "c": [3]}).select_columns(["c", "a"])[0]
+            {'c': 3, 'a': 1}
         """
         return self._of_columns(names_of(column_names), new_fingerprint)
 
     def remove_columns(self, column_names: str | Sequence[str], new_fingerprint: str | None = None) -> Self:
-        """Every column but `column_names`.
+        """Return the rows without some columns.
+
+        Args:
+            column_names: the column, or several.
+            new_fingerprint: fingerprint of the result; None computes it.
 
         Raises:
-            UnknownColumnError: a column that does not exist.
+            UnknownColumnError: a column does not exist.
 
-        >>> Dataset.from_dict({"a": [1], "b": [2], "c": [3]}).remove_columns("b")[0]
-        {'a': 1, 'c': 3}
+        Example:
+            >>> Dataset.from_dict({"a": [1], "b": [2], "c": [3]}).remove_columns("b")[0]
+            {'a': 1, 'c': 3}
         """
         names = names_of(column_names)
         self._check_columns(names)
         return self._renamed({name: name for name in self.column_names if name not in names}, new_fingerprint)
 
     def rename_column(self, original_column_name: str, new_column_name: str, new_fingerprint: str | None = None) -> Self:
-        """The same rows with one column called otherwise.
+        """Return the rows with a column renamed.
 
-        >>> Dataset.from_dict({"a": [1], "b": [2]}).rename_column("a", "label")[0]
-        {'label': 1, 'b': 2}
+        Args:
+            original_column_name: the present name.
+            new_column_name: the new name.
+            new_fingerprint: fingerprint of the result; None computes it.
 
         Raises:
-            UnknownColumnError: a column that does not exist.
-            ConfigurationError: the new name is empty, or that of another column.
+            UnknownColumnError: the column does not exist.
+            ConfigurationError: the new name is empty, or another column has it.
+
+        Example:
+            >>> Dataset.from_dict({"a": [1], "b": [2]}).rename_column("a", "label")[0]
+            {'label': 1, 'b': 2}
         """
         return self.rename_columns({original_column_name: new_column_name}, new_fingerprint)
 
     def rename_columns(self, column_mapping: Mapping[str, str], new_fingerprint: str | None = None) -> Self:
-        """The same rows with columns called otherwise; names may change places.
+        """Return the rows with columns renamed. Columns may swap names.
 
-        >>> Dataset(pa.table({"a": [1], "b": [2]})).rename_columns({"a": "b", "b": "a"})[0]
-        {'b': 1, 'a': 2}
+        Args:
+            column_mapping: the new name of each column to rename.
+            new_fingerprint: fingerprint of the result; None computes it.
 
         Raises:
-            UnknownColumnError: a column that does not exist.
-            ConfigurationError: an empty name, or a name that two columns would have.
+            UnknownColumnError: a column does not exist.
+            ConfigurationError: a new name is empty, or two columns would have the same name.
+
+        Example:
+            >>> Dataset(pa.table({"a": [1], "b": [2]})).rename_columns({"a": "b", "b": "a"})[0]
+            {'b': 1, 'a': 2}
         """
         if not isinstance(column_mapping, Mapping):
             raise ArgumentTypeError(
@@ -260,17 +281,18 @@ class ColumnChanges(Rows):
 
         Args:
             features: for exactly the existing columns.
+            batch_size, writer_batch_size, num_proc: have no effect: columns are cast by Arrow, in blocks.
             keep_in_memory: keep the new columns in memory.
             load_from_cache_file: use a cached result; None: if caching is on.
             cache_file_name: a file for all columns of the selected rows.
-            batch_size, writer_batch_size, num_proc: have no effect: columns are cast by Arrow, in blocks.
-
-        >>> Dataset(pa.table({"a": [1, 2]})).cast(Features({"a": Value("string")}))[1]
-        {'a': '2'}
 
         Raises:
             CastError: the features are not those of these columns.
             CellCastError: a value does not fit; names column and row.
+
+        Example:
+            >>> Dataset(pa.table({"a": [1, 2]})).cast(Features({"a": Value("string")}))[1]
+            {'a': '2'}
         """
         from datasets_core.dataset.recompute import cast_features
 
@@ -288,33 +310,40 @@ class ColumnChanges(Rows):
         )
 
     def cast_column(self, column: str, feature: Any, new_fingerprint: str | None = None) -> Self:
-        """One column under another feature; see `cast`.
+        """Return the rows with one column cast to another feature. `cast` does it for all columns.
 
-        >>> Dataset(pa.table({"a": ["x", "y"]})).cast_column("a", ClassLabel(names=["y", "x"]))["a"][:]
-        [1, 0]
+        Args:
+            column: name of the column.
+            feature: the new type, such as `Value("float32")` or a `ClassLabel`.
+            new_fingerprint: fingerprint of the result; None computes it.
 
         Raises:
-            UnknownColumnError: a column that does not exist.
-            CellCastError: a value does not fit; it names column and row.
+            UnknownColumnError: the column does not exist.
+            CellCastError: a value does not fit; the error names column and row.
+
+        Example:
+            >>> Dataset(pa.table({"a": ["x", "y"]})).cast_column("a", ClassLabel(names=["y", "x"]))["a"][:]
+            [1, 0]
         """
         self._check_columns([column])
         wanted = Features({**self._features, column: own_copy(as_feature(feature))})
         return self._cast(wanted, "cast", wanted.to_dict(), new_fingerprint=new_fingerprint)
 
     def class_encode_column(self, column: str, include_nulls: bool = False) -> Self:
-        """A column of texts or numbers as class labels: the names are the values as texts, sorted.
+        """Return the rows with a column of texts or numbers as class labels; the class names are the sorted values, as texts.
 
         Args:
             column: a column of plain values.
-            include_nulls: True makes null a class of its own, "None"; else it stays null.
-
-        >>> dogs = Dataset(pa.table({"a": ["x", "b", "x"]})).class_encode_column("a")
-        >>> dogs.features["a"], dogs["a"][:]
-        (ClassLabel(names=['b', 'x']), [1, 0, 1])
+            include_nulls: True makes null a class of its own, "None"; False keeps it null.
 
         Raises:
-            UnknownColumnError: a column that does not exist.
-            ConfigurationError: a column of lists, structs or labels.
+            UnknownColumnError: the column does not exist.
+            ConfigurationError: the column contains lists, structs or class labels.
+
+        Example:
+            >>> dogs = Dataset(pa.table({"a": ["x", "b", "x"]})).class_encode_column("a")
+            >>> dogs.features["a"], dogs["a"][:]
+            (ClassLabel(names=['b', 'x']), [1, 0, 1])
         """
         from datasets_core.dataset.recompute import check_encodable, distinct_values, found_classes
 
@@ -327,17 +356,23 @@ class ColumnChanges(Rows):
         return self._recomputed({column: change}, after, "class_encode_column", column, include_nulls)
 
     def align_labels_with_mapping(self, label2id: dict[str, int], label_column: str) -> Self:
-        """The labels of a column numbered as `label2id` says, such as the config of a model.
+        """Return the rows with the class labels of a column renumbered, for example to those of a model.
 
-        Names are compared without regard to case.
+        Class names are compared without regard to case.
 
-        >>> animals = Dataset(pa.table({"a": ["cat", "dog"]})).class_encode_column("a")
-        >>> animals.align_labels_with_mapping({"dog": 0, "cat": 1}, "a")["a"][:]
-        [1, 0]
+        Args:
+            label2id: the number of each class name, from 0 without gaps.
+            label_column: a column of class labels.
 
         Raises:
-            UnknownColumnError: a column that does not exist.
-            ConfigurationError: no column of class labels, a class that the mapping lacks, or numbers that are no 0, 1, 2, ...
+            UnknownColumnError: the column does not exist.
+            ConfigurationError: the column does not contain class labels, the mapping lacks a class, or its numbers are not
+                0, 1, 2, ….
+
+        Example:
+            >>> animals = Dataset(pa.table({"a": ["cat", "dog"]})).class_encode_column("a")
+            >>> animals.align_labels_with_mapping({"dog": 0, "cat": 1}, "a")["a"][:]
+            [1, 0]
         """
         from datasets_core.dataset.recompute import aligned_classes
 
@@ -347,17 +382,18 @@ class ColumnChanges(Rows):
         return self._recomputed({label_column: change}, after, "align_labels", label_column, label.names)
 
     def flatten(self, new_fingerprint: str | None = None, max_depth: int = 16) -> Self:
-        """Each field of a column of structs as a column of its own, called `column.field`; reads nothing.
+        """Return the rows with each field of a column of structs as a column `column.field`. No data is read.
 
         Args:
-            new_fingerprint: the identity of the result.
-            max_depth: one more than the levels that are spread.
-
-        >>> Dataset(pa.table({"a": [{"b": 1, "c": {"d": 2}}]})).flatten()[0]
-        {'a.b': 1, 'a.c.d': 2}
+            new_fingerprint: fingerprint of the result; None computes it.
+            max_depth: number of levels of structs that are flattened, plus one.
 
         Raises:
-            ConfigurationError: a field would be called as a column is.
+            ConfigurationError: a column already has the name of a field.
+
+        Example:
+            >>> Dataset(pa.table({"a": [{"b": 1, "c": {"d": 2}}]})).flatten()[0]
+            {'a.b': 1, 'a.c.d': 2}
         """
         from datasets_core.store.rows.create import spread
 
@@ -378,14 +414,18 @@ class ColumnChanges(Rows):
         return other
 
     def unique(self, column: str) -> list[Any]:
-        """The values of a column, each once, in the order in which they first come.
+        """Return the distinct values of a column, in the order in which they first occur.
 
-        >>> Dataset(pa.table({"a": ["x", "b", "x"]})).unique("a")
-        ['x', 'b']
+        Args:
+            column: name of the column.
 
         Raises:
-            UnknownColumnError: a column that does not exist.
-            ConfigurationError: a column of lists or structs.
+            UnknownColumnError: the column does not exist.
+            ConfigurationError: the column contains lists or structs.
+
+        Example:
+            >>> Dataset(pa.table({"a": ["x", "b", "x"]})).unique("a")
+            ['x', 'b']
         """
         from datasets_core.dataset.recompute import distinct_values
 
@@ -395,20 +435,22 @@ class ColumnChanges(Rows):
     # -- more ----------------------------------------------------------------------------------------------------------
 
     def add_column(self, name: str, column: Any, new_fingerprint: str | None = None, feature: Any = None) -> Self:
-        """The same rows with one more column, the last.
+        """Return the rows with one more column, which is the last.
 
         Args:
-            name: of the new column.
-            column: a value for each row: a list, a numpy or Arrow array, or a column of a dataset.
-            new_fingerprint: the identity of the result.
-            feature: what the values are, if not what they look like.
-
-        >>> Dataset(pa.table({"a": [1, 2]})).add_column("b", ["x", "y"])[1]
-        {'a': 2, 'b': 'y'}
+            name: name of the new column.
+            column: one value for each row: a list, a numpy or Arrow array, or a column of a dataset.
+            new_fingerprint: fingerprint of the result; None computes it.
+            feature: type of the column; None infers it from the values.
 
         Raises:
-            ConfigurationError: there is a column of that name.
-            CastError: not one value for each row, or values that share no type or do not fit the feature.
+            ConfigurationError: a column of that name exists.
+            CastError: the number of values differs from the number of rows, or the values share no type or do not fit the
+                feature.
+
+        Example:
+            >>> Dataset(pa.table({"a": [1, 2]})).add_column("b", ["x", "y"])[1]
+            {'a': 2, 'b': 'y'}
         """
         from datasets_core.store.table import zipped
 
@@ -430,14 +472,21 @@ class ColumnChanges(Rows):
         return other
 
     def add_item(self, item: dict[str, Any], new_fingerprint: str | None = None) -> Self:
-        """The same rows with one more behind them; a column that it lacks is null there, a new column null in all others.
+        """Return the rows with one more row at the end.
 
-        >>> Dataset(pa.table({"a": [1], "b": ["x"]})).add_item({"a": 2, "c": 0.5})[:]
-        {'a': [1, 2], 'b': ['x', None], 'c': [None, 0.5]}
+        A column that the new row lacks is null in it; a column that only the new row has is null in all others.
+
+        Args:
+            item: the row, as a dict by column.
+            new_fingerprint: fingerprint of the result; None computes it.
 
         Raises:
-            ArgumentTypeError: the row is no dict.
             CastError: a value does not fit its column.
+            ArgumentTypeError: the row is not a dict.
+
+        Example:
+            >>> Dataset(pa.table({"a": [1], "b": ["x"]})).add_item({"a": 2, "c": 0.5})[:]
+            {'a': [1, 2], 'b': ['x', None], 'c': [None, 0.5]}
         """
 
         wide = item_features(item, self._features)

@@ -173,27 +173,29 @@ T = TypeVar("T", bound="Dataset | IterableDataset")
 def concatenate_datasets(
     dsets: Iterable[T], info: DatasetInfo | None = None, split: str | NamedSplit | None = None, axis: int = 0
 ) -> T:
-    """The rows of several datasets, one after the other; with `axis=1` their columns, side by side.  No row is copied.
+    """Return the rows of several datasets one after the other or, with `axis=1`, their columns side by side. No row is copied.
 
-    One after the other, a column that a dataset lacks is None in its rows, as is a field of a struct, and a column of nulls
-    takes the type that the others have. A dataset without rows does not count.
+    Along rows, a column that a dataset lacks is None in its rows, as is a field of a struct, and a column of nulls takes
+    the type that the others have. A dataset without rows is ignored.
 
-    Streams become a stream.  Side by side, the columns of one that has ended are None until all have.
+    Streams give a stream. Side by side, the columns of a stream that has ended are None until all have ended.
 
     Args:
         dsets: the datasets, or the streams.
-        info: what is known of the result; None: what is known of them.
-        split: the split that the result is.
+        info: metadata of the result; None merges theirs.
+        split: name of the split of the result.
         axis: 0 for rows, 1 for columns.
 
-    >>> both = concatenate_datasets([Dataset.from_dict({"a": [1]}), Dataset.from_dict({"a": [2], "b": ["x"]})])
-    >>> both[:]
-    {'a': [1, 2], 'b': [None, 'x']}
-
     Raises:
-        ConfigurationError: no dataset, or (`axis=1`) datasets of different lengths or with the same column.
-        CastError: a column that has different types.
-        ArgumentTypeError: something that is no dataset, or datasets and streams together.
+        ConfigurationError: no dataset is passed, or with `axis=1` the datasets have different lengths or a column in
+            common.
+        CastError: a column has different types.
+        ArgumentTypeError: an object is not a dataset, or datasets and streams are mixed.
+
+    Example:
+        >>> both = concatenate_datasets([Dataset.from_dict({"a": [1]}), Dataset.from_dict({"a": [2], "b": ["x"]})])
+        >>> both[:]
+        {'a': [1, 2], 'b': [None, 'x']}
     """
     given = _checked(dsets, "concatenate")
     if axis not in (0, 1):
@@ -212,37 +214,39 @@ def interleave_datasets(
     split: str | NamedSplit | None = None,
     stopping_strategy: str = "first_exhausted",
 ) -> T:
-    """The rows of several datasets that take turns: in order, or drawn by chance.
+    """Return the rows of several datasets in turns, or drawn at random with given probabilities.
 
-    Streams are drawn so that each has come as often as it should, less than one row more or less: at every row, where the
-    probabilities are percents or other parts of a thousand at most, and else at the ends of blocks of 256 rows or more.  The
-    order is computed: it depends on the probabilities, the seed and the epoch alone, and a state is exact.
+    Streams are drawn so that the number of rows from each differs from its share by less than one at every row, if the
+    probabilities are percentages or other multiples of a thousandth, and else at the ends of blocks of at least 256 rows.
+    The order is computed: it depends only on the probabilities, the seed and the epoch, and states are exact.
 
     Args:
-        datasets: the datasets, or the streams; their columns are brought together as `concatenate_datasets` does it.
-        probabilities: how often each is drawn; None: they take turns.  Of streams they may change: `{0: [0.9, 0.1],
-            5000: [0.5, 0.5]}` draws by the first up to row 5000, and then by the others.
-        seed: where chance begins: the same rows for the same seed.  None: anywhere; for streams: 0, so that all processes of a
-            training read the same.
-        info: what is known of the result; None: what is known of them.
-        split: the split that the result is.
-        stopping_strategy: "first_exhausted" ends with the dataset that ends first; "all_exhausted" ends when every row was
-            there, and begins the shorter ones again; "all_exhausted_without_replacement" passes over those that have ended.
-            A stream ends behind its last row; of streams that are divided, each part ends by itself.
-
-    >>> first, second = Dataset.from_dict({"a": [1, 2, 3]}), Dataset.from_dict({"a": [10, 20]})
-    >>> interleave_datasets([first, second])["a"][:]
-    [1, 10, 2, 20]
-    >>> interleave_datasets([first, second], stopping_strategy="all_exhausted_without_replacement")["a"][:]
-    [1, 10, 2, 20, 3]
-    >>> streams = [first.to_iterable_dataset(), second.to_iterable_dataset()]
-    >>> list(interleave_datasets(streams, probabilities=[0.5, 0.5], seed=1)["a"])
-    [10, 1, 20]
+        datasets: the datasets, or the streams. Their columns are combined as in `concatenate_datasets`.
+        probabilities: how often each is drawn; None takes turns. For streams they may change: `{0: [0.9, 0.1], 5000: [0.5,
+            0.5]}` uses the first list up to row 5000 and the second one from there.
+        seed: seed of the random numbers. None draws a new one; for streams it means 0, so that all processes of a training
+            read the same rows.
+        info: metadata of the result; None merges theirs.
+        split: name of the split of the result.
+        stopping_strategy: "first_exhausted" ends with the first dataset that ends. "all_exhausted" ends when every row was
+            delivered, and restarts the shorter ones. "all_exhausted_without_replacement" skips those that have ended. Of
+            streams that are divided among readers, each part ends by itself.
 
     Raises:
-        ConfigurationError: no dataset, an unknown strategy, or probabilities that are none or leave rows out for ever.
-        CastError: a column that has different types.
-        ArgumentTypeError: something that is no dataset, or datasets and streams together.
+        ConfigurationError: no dataset is passed, the strategy is unknown, or the probabilities are invalid or would never
+            draw some rows.
+        CastError: a column has different types.
+        ArgumentTypeError: an object is not a dataset, or datasets and streams are mixed.
+
+    Example:
+        >>> first, second = Dataset.from_dict({"a": [1, 2, 3]}), Dataset.from_dict({"a": [10, 20]})
+        >>> interleave_datasets([first, second])["a"][:]
+        [1, 10, 2, 20]
+        >>> interleave_datasets([first, second], stopping_strategy="all_exhausted_without_replacement")["a"][:]
+        [1, 10, 2, 20, 3]
+        >>> streams = [first.to_iterable_dataset(), second.to_iterable_dataset()]
+        >>> list(interleave_datasets(streams, probabilities=[0.5, 0.5], seed=1)["a"])
+        [10, 1, 20]
     """
     given = _checked(datasets, "interleave")
     if not isinstance(given[0], Dataset):

@@ -54,22 +54,25 @@ class Constructors(Rows):
         extra_columns: Literal["raise", "ignore"] = "raise",
         missing_columns: Literal["raise", "insert"] = "raise",
     ) -> Self:
-        """A dataset of columns, in memory.
+        """Return a dataset of columns, in memory.
 
         Args:
-            mapping: for each column a list, a numpy array (copied) or an Arrow array (shared: do not change its memory later).
-            features: what the columns are to be; None: what their values say.
-            info: what is known of the dataset; its features count if `features` is None.
-            split: the split that the rows are of.
-            on_mixed_types: "use_json" keeps a column whose values share no type as JSON; None is an error.
-            extra_columns: "ignore" leaves out columns that the features lack; "raise" is an error.
-            missing_columns: "insert" makes a column of None of each that only the features have; "raise" is an error.
+            mapping: for each column a list, a numpy array (copied) or an Arrow array (shared: do not change its memory
+                later).
+            features: types of the columns; None infers them from the values.
+            info: metadata of the dataset; its features are used if `features` is None.
+            split: name of the split.
+            on_mixed_types: "use_json" stores a column whose values share no type as JSON; None raises an error.
+            extra_columns: "ignore" leaves out columns that the features lack; "raise" raises an error.
+            missing_columns: "insert" adds a column of None for each that only the features have; "raise" raises an error.
 
         Raises:
-            CastError: columns of different lengths, values that do not fit, or columns other than those of the features.
+            CastError: the columns have different lengths, values do not fit, or the columns differ from those of the
+                features.
 
-        >>> Dataset.from_dict({"a": [1, None], "b": ["x", "y"]})[0]
-        {'a': 1, 'b': 'x'}
+        Example:
+            >>> Dataset.from_dict({"a": [1, None], "b": ["x", "y"]})[0]
+            {'a': 1, 'b': 'x'}
         """
         from datasets_core.store.rows.create import columns_table  # here and below: 7 ms that reading does without
 
@@ -89,13 +92,19 @@ class Constructors(Rows):
         extra_columns: Literal["raise", "ignore"] = "raise",
         missing_columns: Literal["raise", "insert"] = "raise",
     ) -> Self:
-        """A dataset of rows, in memory; a key that other rows have is None. For arguments see `from_dict`.
+        """Return a dataset of rows, in memory. A key that a row lacks is None in it.
 
-        >>> Dataset.from_list([{"a": 1}, {"a": 2, "b": "x"}])["b"][:]
-        [None, 'x']
+        Args:
+            mapping: the rows, each a dict by column.
+            features, info, split, on_mixed_types: see `from_dict`.
+            extra_columns, missing_columns: see `from_dict`.
 
         Raises:
-            CastError: values that do not fit, with column and row, or keys other than those of the features.
+            CastError: values do not fit (the error names column and row), or the keys differ from those of the features.
+
+        Example:
+            >>> Dataset.from_list([{"a": 1}, {"a": 2, "b": "x"}])["b"][:]
+            [None, 'x']
         """
         from datasets_core.store.rows.create import rows_table
 
@@ -146,11 +155,12 @@ class Constructors(Rows):
             DatasetGenerationError: the generator failed.
             ArgumentTypeError: an unknown argument.
 
-        >>> def squares(below):
-        ...     for number in range(below):
-        ...         yield {"number": number, "square": number**2}
-        >>> Dataset.from_generator(squares, gen_kwargs={"below": 4}, keep_in_memory=True)[3]
-        {'number': 3, 'square': 9}
+        Example:
+            >>> def squares(below):
+            ...     for number in range(below):
+            ...         yield {"number": number, "square": number**2}
+            >>> Dataset.from_generator(squares, gen_kwargs={"below": 4}, keep_in_memory=True)[3]
+            {'number': 3, 'square': 9}
         """
         from datasets_core.dataset.sources import generated
         from datasets_core.store.rows.create import Recipe, check_columns, check_mixed, named_arguments
@@ -183,17 +193,25 @@ class Constructors(Rows):
         indices_filename: str | os.PathLike[str] | None = None,
         in_memory: bool = False,
     ) -> Self:
-        """The rows of an Arrow file (file or stream format) or of a Parquet file, mapped.
+        """Return the rows of an Arrow file (file or stream format) or of a Parquet file, memory-mapped.
+
+        Args:
+            filename: path of the file.
+            info: metadata of the dataset.
+            split: name of the split.
+            indices_filename: path of an Arrow file with the row numbers to select; None selects all rows.
+            in_memory: True reads the file into memory instead.
 
         Raises:
-            DamagedShardError: the file is cut, damaged or of another kind.
+            DamagedShardError: the file is truncated, damaged or of another format.
 
-        >>> import os, tempfile
-        >>> with tempfile.TemporaryDirectory() as folder:
-        ...     path = os.path.join(folder, "a.parquet")
-        ...     _ = Dataset.from_dict({"a": [1, 2]}).to_parquet(path)
-        ...     Dataset.from_file(path)[1]
-        {'a': 2}
+        Example:
+            >>> import os, tempfile
+            >>> with tempfile.TemporaryDirectory() as folder:
+            ...     path = os.path.join(folder, "a.parquet")
+            ...     _ = Dataset.from_dict({"a": [1, 2]}).to_parquet(path)
+            ...     Dataset.from_file(path)[1]
+            {'a': 2}
         """
         table = RowTable.from_file(os.fspath(filename), in_memory=in_memory)
         index = None if indices_filename is None else RowTable.from_file(os.fspath(indices_filename)).to_table()
@@ -209,16 +227,23 @@ class Constructors(Rows):
         split: str | None = None,
         indices_buffer: pa.Buffer | bytes | None = None,
     ) -> Self:
-        """The rows of an Arrow file or stream that is in memory.
+        """Return the rows of an Arrow file or stream that is in memory.
+
+        Args:
+            buffer: the bytes of the file.
+            info: metadata of the dataset.
+            split: name of the split.
+            indices_buffer: bytes of an Arrow file with the row numbers to select; None selects all rows.
 
         Raises:
-            DamagedShardError: the bytes are cut, damaged or of another kind.
+            DamagedShardError: the bytes are truncated, damaged or of another format.
 
-        >>> sink, table = pa.BufferOutputStream(), pa.table({"a": [1, 2]})
-        >>> with pa.ipc.new_stream(sink, table.schema) as writer:
-        ...     writer.write_table(table)
-        >>> Dataset.from_buffer(sink.getvalue())[1]
-        {'a': 2}
+        Example:
+            >>> sink, table = pa.BufferOutputStream(), pa.table({"a": [1, 2]})
+            >>> with pa.ipc.new_stream(sink, table.schema) as writer:
+            ...     writer.write_table(table)
+            >>> Dataset.from_buffer(sink.getvalue())[1]
+            {'a': 2}
         """
         from datasets_core.store.rows.create import buffer_table
 
@@ -242,11 +267,12 @@ class Streaming(Rows):
             num_shards: number of parts for the workers of a loader; 1 uses the files that the rows were
                 built from, if known.  With another number these files do not affect the order.
 
-        >>> list(Dataset.from_dict({"a": [1, 2, 3]}).to_iterable_dataset().take(2))
-        [{'a': 1}, {'a': 2}]
-
         Raises:
             ConfigurationError: more shards than rows, or rows whose format is a function.
+
+        Example:
+            >>> list(Dataset.from_dict({"a": [1, 2, 3]}).to_iterable_dataset().take(2))
+            [{'a': 1}, {'a': 2}]
         """
         from datasets_core.stream.iterable import IterableDataset  # 5 ms that rows by number do without
 
@@ -285,8 +311,9 @@ class Dataset(
         CastError: the features do not fit the table, or two columns share a name.
         RowIndexError: an index beyond the table.
 
-    >>> Dataset(pa.table({"a": [1, 2, 3]}))[1]
-    {'a': 2}
+    Example:
+        >>> Dataset(pa.table({"a": [1, 2, 3]}))[1]
+        {'a': 2}
     """
 
     # What other libraries take from inside `datasets`.

@@ -77,9 +77,10 @@ def _reads(kind: str) -> Callable[[F], F]:
 class DatasetDict(SplitMapping[Dataset]):
     """Datasets by the name of their split; what is done to it is done to each.
 
-    >>> splits = DatasetDict({"train": Dataset.from_dict({"a": [1, 2]}), "test": Dataset.from_dict({"a": [3]})})
-    >>> splits.num_rows, splits.rename_column("a", "b")["test"][0]
-    ({'train': 2, 'test': 1}, {'b': 3})
+    Example:
+        >>> splits = DatasetDict({"train": Dataset.from_dict({"a": [1, 2]}), "test": Dataset.from_dict({"a": [3]})})
+        >>> splits.num_rows, splits.rename_column("a", "b")["test"][0]
+        ({'train': 2, 'test': 1}, {'b': 3})
     """
 
     _kind = Dataset
@@ -131,18 +132,20 @@ class DatasetDict(SplitMapping[Dataset]):
     def from_hf(cls, splits: Mapping[str, Any]) -> Self:
         """The datasets of a `datasets.DatasetDict` of Hugging Face as those of this library; see `Dataset.from_hf`.
 
-        >>> import datasets
-        >>> theirs = datasets.DatasetDict({"train": datasets.Dataset.from_dict({"a": [1, 2]})})
-        >>> DatasetDict.from_hf(theirs)["train"]["a"][:]
-        [1, 2]
+        Example:
+            >>> import datasets
+            >>> theirs = datasets.DatasetDict({"train": datasets.Dataset.from_dict({"a": [1, 2]})})
+            >>> DatasetDict.from_hf(theirs)["train"]["a"][:]
+            [1, 2]
         """
         return cls({str(name): Dataset.from_hf(dataset) for name, dataset in splits.items()})
 
     def to_hf(self) -> Any:
         """Return the splits as a `datasets.DatasetDict` of Hugging Face; see `Dataset.to_hf`.
 
-        >>> DatasetDict({"train": Dataset.from_dict({"a": [1, 2]})}).to_hf()["train"][1]
-        {'a': 2}
+        Example:
+            >>> DatasetDict({"train": Dataset.from_dict({"a": [1, 2]})}).to_hf()["train"][1]
+            {'a': 2}
         """
         from datasets_core.optional import needed
 
@@ -210,10 +213,11 @@ class DatasetDict(SplitMapping[Dataset]):
     ) -> Iterator[None]:
         """Another format of every split, for the block.
 
-        >>> splits = DatasetDict({"train": Dataset.from_dict({"a": [3, 1]}), "test": Dataset.from_dict({"a": [2]})})
-        >>> with splits.formatted_as("numpy"):
-        ...     print(splits["train"][:]["a"] + splits["test"][:]["a"])
-        [5 3]
+        Example:
+            >>> splits = DatasetDict({"train": Dataset.from_dict({"a": [3, 1]}), "test": Dataset.from_dict({"a": [2]})})
+            >>> with splits.formatted_as("numpy"):
+            ...     print(splits["train"][:]["a"] + splits["test"][:]["a"])
+            [5 3]
         """
         with ExitStack() as stack:
             for dataset in self._splits().values():
@@ -270,9 +274,10 @@ class DatasetDict(SplitMapping[Dataset]):
             with_split: the function takes the name of the split as its last argument.
             cache_file_names: the file of each split.
 
-        >>> splits = DatasetDict({"train": Dataset.from_dict({"a": [1]}), "test": Dataset.from_dict({"a": [2]})})
-        >>> splits.map(lambda row, split: {"from": split}, with_split=True)["test"][0]
-        {'a': 2, 'from': 'test'}
+        Example:
+            >>> splits = DatasetDict({"train": Dataset.from_dict({"a": [1]}), "test": Dataset.from_dict({"a": [2]})})
+            >>> splits.map(lambda row, split: {"from": split}, with_split=True)["test"][0]
+            {'a': 2, 'from': 'test'}
         """
 
     @each_split(Dataset, "cache_file_names")
@@ -303,10 +308,11 @@ class DatasetDict(SplitMapping[Dataset]):
     def with_columns(self, columns: Mapping[str, pc.Expression] | None = None, /, **named: pc.Expression) -> Self:
         """Compute columns of every split by Arrow expressions; see `Dataset.with_columns`.
 
-        >>> import pyarrow.compute as pc
-        >>> splits = DatasetDict({"train": Dataset.from_dict({"a": [1]}), "test": Dataset.from_dict({"a": [2]})})
-        >>> splits.with_columns(b=pc.field("a") * 10)["test"][0]
-        {'a': 2, 'b': 20}
+        Example:
+            >>> import pyarrow.compute as pc
+            >>> splits = DatasetDict({"train": Dataset.from_dict({"a": [1]}), "test": Dataset.from_dict({"a": [2]})})
+            >>> splits.with_columns(b=pc.field("a") * 10)["test"][0]
+            {'a': 2, 'b': 20}
         """
         return type(self)({name: dataset.with_columns(columns, **named) for name, dataset in self.items()})
 
@@ -341,11 +347,12 @@ class DatasetDict(SplitMapping[Dataset]):
             seed: one for all.
             generators: a numpy generator for each split.
 
-        >>> DatasetDict({"train": Dataset.from_dict({"a": [1, 2, 3, 4]})}).shuffle(seed=42)["train"]["a"][:]
-        [4, 3, 2, 1]
-
         Raises:
             ConfigurationError: both `seed` and `seeds`, or no entry for a split.
+
+        Example:
+            >>> DatasetDict({"train": Dataset.from_dict({"a": [1, 2, 3, 4]})}).shuffle(seed=42)["train"]["a"][:]
+            [4, 3, 2, 1]
         """
 
     @each_split(Dataset, "indices_cache_file_names")
@@ -451,12 +458,13 @@ class DatasetDict(SplitMapping[Dataset]):
         Args:
             num_shards: number of files of each split.
 
-        >>> splits = DatasetDict({"train": Dataset.from_dict({"a": [3, 1]}), "test": Dataset.from_dict({"a": [2]})})
-        >>> import os, tempfile
-        >>> with tempfile.TemporaryDirectory() as folder:
-        ...     splits.save_to_disk(folder, num_shards={"train": 2, "test": 1})
-        ...     sorted(name for name in os.listdir(os.path.join(folder, "train")) if name.endswith(".arrow"))
-        ['data-00000-of-00002.arrow', 'data-00001-of-00002.arrow']
+        Example:
+            >>> splits = DatasetDict({"train": Dataset.from_dict({"a": [3, 1]}), "test": Dataset.from_dict({"a": [2]})})
+            >>> import os, tempfile
+            >>> with tempfile.TemporaryDirectory() as folder:
+            ...     splits.save_to_disk(folder, num_shards={"train": 2, "test": 1})
+            ...     sorted(name for name in os.listdir(os.path.join(folder, "train")) if name.endswith(".arrow"))
+            ['data-00000-of-00002.arrow', 'data-00001-of-00002.arrow']
         """
         from datasets_core.io.save_to_disk import save_group  # 5 ms that other reading does without
 
@@ -468,11 +476,12 @@ class DatasetDict(SplitMapping[Dataset]):
     ) -> DatasetDict:
         """The splits of a folder that `save_to_disk` made, here or in Hugging Face `datasets`; see `Dataset.load_from_disk`.
 
-        >>> import tempfile
-        >>> with tempfile.TemporaryDirectory() as folder:
-        ...     DatasetDict({"train": Dataset.from_dict({"a": [1]})}).save_to_disk(folder)
-        ...     DatasetDict.load_from_disk(folder).num_rows
-        {'train': 1}
+        Example:
+            >>> import tempfile
+            >>> with tempfile.TemporaryDirectory() as folder:
+            ...     DatasetDict({"train": Dataset.from_dict({"a": [1]})}).save_to_disk(folder)
+            ...     DatasetDict.load_from_disk(folder).num_rows
+            {'train': 1}
         """
         from datasets_core.io.save_to_disk import load_group
 

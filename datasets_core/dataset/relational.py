@@ -142,15 +142,16 @@ class Relational(ColumnChanges, Transforms):
             columns: expressions by name, for names that are not words of Python.
             **named: the same.
 
-        >>> import pyarrow.compute as pc
-        >>> Dataset.from_dict({"a": [1, 2]}).with_columns(b=pc.field("a") * 10, c=pc.scalar("x"))[:]
-        {'a': [1, 2], 'b': [10, 20], 'c': ['x', 'x']}
-
         Raises:
             ArgumentTypeError: a value that is no expression; lists are added by `add_column`.
             UnknownColumnError: a column that does not exist.
             ConfigurationError: an expression that has no value, that fails at one, or that Arrow would compute in float32
                 where no column is of that type.
+
+        Example:
+            >>> import pyarrow.compute as pc
+            >>> Dataset.from_dict({"a": [1, 2]}).with_columns(b=pc.field("a") * 10, c=pc.scalar("x"))[:]
+            {'a': [1, 2], 'b': [10, 20], 'c': ['x', 'x']}
         """
         from datasets_core.dataset.recompute import runs, shown_rows, with_columns_of
         from datasets_core.dataset.results import written
@@ -203,15 +204,22 @@ class Relational(ColumnChanges, Transforms):
         return other
 
     def group_by(self, *columns: str | Sequence[str]) -> GroupBy:
-        """Group the rows by the values of columns: `.agg(...)` computes a row for each group.
+        """Group the rows by the values of columns.
 
-        >>> people = Dataset.from_dict({"town": ["Ulm", "Bonn", "Ulm"], "age": [30, 40, 50]})
-        >>> people.group_by("town").agg({"age": "mean"})[:]
-        {'town': ['Ulm', 'Bonn'], 'age_mean': [40.0, 40.0]}
+        Args:
+            columns: names of columns, or lists of them.
+
+        Returns:
+            The groups. Their method `agg` computes a row for each group.
 
         Raises:
-            UnknownColumnError: a column that does not exist.
-            ConfigurationError: no column.
+            UnknownColumnError: a column does not exist.
+            ConfigurationError: no column is passed.
+
+        Example:
+            >>> people = Dataset.from_dict({"town": ["Ulm", "Bonn", "Ulm"], "age": [30, 40, 50]})
+            >>> people.group_by("town").agg({"age": "mean"})[:]
+            {'town': ['Ulm', 'Bonn'], 'age_mean': [40.0, 40.0]}
         """
         return GroupBy(self, self._keys("group_by", *columns))
 
@@ -223,12 +231,13 @@ class Relational(ColumnChanges, Transforms):
             sort: True for the most frequent value first; else in the order in which they first come.
             name: of the column of numbers.
 
-        >>> Dataset.from_dict({"a": ["x", "y", "y", None]}).value_counts("a")[:]
-        {'a': ['y', 'x', None], 'count': [2, 1, 1]}
-
         Raises:
             UnknownColumnError: a column that does not exist.
             ConfigurationError: a column of lists or structs, or a name that a column has.
+
+        Example:
+            >>> Dataset.from_dict({"a": ["x", "y", "y", None]}).value_counts("a")[:]
+            {'a': ['y', 'x', None], 'count': [2, 1, 1]}
         """
         keys = self._keys("value_counts", column)
         if name in keys:
@@ -247,12 +256,13 @@ class Relational(ColumnChanges, Transforms):
             column_names: the columns that are compared; None: all.
             keep: which of equal rows stays: the "first", the "last", or none (False).
 
-        >>> rows = Dataset.from_dict({"a": [1, 2, 1], "b": ["x", "y", "z"]})
-        >>> rows.drop_duplicates("a")["b"][:], rows.drop_duplicates("a", keep="last")["b"][:]
-        (['x', 'y'], ['y', 'z'])
-
         Raises:
             UnknownColumnError: a column that does not exist.
+
+        Example:
+            >>> rows = Dataset.from_dict({"a": [1, 2, 1], "b": ["x", "y", "z"]})
+            >>> rows.drop_duplicates("a")["b"][:], rows.drop_duplicates("a", keep="last")["b"][:]
+            (['x', 'y'], ['y', 'z'])
         """
         if keep not in ("first", "last", False):
             raise ConfigurationError(f"keep={keep!r} is invalid. Give 'first', 'last' or False.")
@@ -289,17 +299,18 @@ class Relational(ColumnChanges, Transforms):
             left_on, right_on: the columns, where their names differ.
             suffix: of columns of the other dataset whose name this one has.
 
-        >>> photos = Dataset.from_dict({"file": ["a.png", "b.png", "c.png"], "size": [1, 2, 3]})
-        >>> labels = Dataset.from_dict({"file": ["c.png", "a.png"], "label": ["cat", "dog"]})
-        >>> photos.join(labels, on="file")[:]
-        {'file': ['a.png', 'c.png'], 'size': [1, 3], 'label': ['dog', 'cat']}
-        >>> photos.join(labels, on="file", how="left")["label"][:]
-        ['dog', None, 'cat']
-
         Raises:
             UnknownColumnError: a column that does not exist.
             ConfigurationError: keys that cannot be compared, or two columns that would have one name.
             ArgumentTypeError: `other` is no dataset.
+
+        Example:
+            >>> photos = Dataset.from_dict({"file": ["a.png", "b.png", "c.png"], "size": [1, 2, 3]})
+            >>> labels = Dataset.from_dict({"file": ["c.png", "a.png"], "label": ["cat", "dog"]})
+            >>> photos.join(labels, on="file")[:]
+            {'file': ['a.png', 'c.png'], 'size': [1, 3], 'label': ['dog', 'cat']}
+            >>> photos.join(labels, on="file", how="left")["label"][:]
+            ['dog', None, 'cat']
         """
         from datasets_core.dataset.keys import joined_rows, key_pairs
 

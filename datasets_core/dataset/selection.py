@@ -75,20 +75,22 @@ class Selection(Rows):
         writer_batch_size: int | None = 1000,
         new_fingerprint: str | None = None,
     ) -> Self:
-        """The rows at `indices`, in that order; a run of rows costs nothing.
+        """Return the rows at some indices, in that order. A contiguous range needs no index.
 
-        The index is held in memory, eight bytes a row, unless it is given a file.
+        The index is held in memory (8 bytes a row) unless it is written to a file.
 
         Args:
             indices: a range, a list or array of ints, a mask, or any iterable of ints.
-            indices_cache_file_name: a file for the index, which is mapped then; a run of rows needs none.
-            new_fingerprint: the identity of the result.
-
-        >>> Dataset(pa.table({"a": [1, 2, 3]})).select([2, 0])["a"][:]
-        [3, 1]
+            keep_in_memory, writer_batch_size: have no effect.
+            indices_cache_file_name: a file for the index, which is then memory-mapped; not needed for a contiguous range.
+            new_fingerprint: fingerprint of the result; None computes it.
 
         Raises:
-            RowIndexError: a row that does not exist.
+            RowIndexError: a row does not exist.
+
+        Example:
+            >>> Dataset(pa.table({"a": [1, 2, 3]})).select([2, 0])["a"][:]
+            [3, 1]
         """
         if isinstance(indices, int):
             raise ArgumentTypeError(f"select() takes several rows, found the int {indices}. Use select([{indices}]).")
@@ -96,34 +98,50 @@ class Selection(Rows):
         return self._selected(row_numbers(indices, self.num_rows), new_fingerprint)._mapped(indices_cache_file_name)
 
     def take(self, n: int) -> Self:
-        """The first `n` rows, or all if there are fewer.
+        """Return the first `n` rows, or all if there are fewer.
 
-        >>> Dataset.from_dict({"a": [1, 2, 3]}).take(2)["a"][:]
-        [1, 2]
+        Args:
+            n: number of rows.
+
+        Example:
+            >>> Dataset.from_dict({"a": [1, 2, 3]}).take(2)["a"][:]
+            [1, 2]
         """
         return self._selected(range(min(row_count("take", n), self.num_rows)))
 
     def skip(self, n: int) -> Self:
-        """The rows behind the first `n`.
+        """Return the rows after the first `n`.
 
-        >>> Dataset.from_dict({"a": [1, 2, 3]}).skip(2)["a"][:]
-        [3]
+        Args:
+            n: number of rows to leave out.
+
+        Example:
+            >>> Dataset.from_dict({"a": [1, 2, 3]}).skip(2)["a"][:]
+            [3]
         """
         return self._selected(range(min(row_count("skip", n), self.num_rows), self.num_rows))
 
     def head(self, n: int = 5) -> Self:
-        """The first `n` rows as a dataset, as `take` has them.
+        """Return the first rows as a dataset, as `take` does.
 
-        >>> Dataset.from_dict({"a": [1, 2, 3]}).head(2)["a"][:]
-        [1, 2]
+        Args:
+            n: number of rows.
+
+        Example:
+            >>> Dataset.from_dict({"a": [1, 2, 3]}).head(2)["a"][:]
+            [1, 2]
         """
         return self._selected(range(min(row_count("head", n), self.num_rows)))
 
     def tail(self, n: int = 5) -> Self:
-        """The last `n` rows as a dataset.
+        """Return the last rows as a dataset.
 
-        >>> Dataset.from_dict({"a": [1, 2, 3]}).tail(2)["a"][:]
-        [2, 3]
+        Args:
+            n: number of rows.
+
+        Example:
+            >>> Dataset.from_dict({"a": [1, 2, 3]}).tail(2)["a"][:]
+            [2, 3]
         """
         return self._selected(range(max(0, self.num_rows - row_count("tail", n)), self.num_rows))
 
@@ -135,20 +153,22 @@ class Selection(Rows):
         seed: int | Sequence[int] | None = None,
         generator: Generator | None = None,
     ) -> Self:
-        """Rows drawn at random, in the order in which they are drawn.
+        """Return rows drawn at random, in the order in which they are drawn.
 
         Args:
-            n: how many; None: one, or `fraction`.
-            fraction: the share of all rows instead, rounded down; above 1 only with `replace`.
-            replace: True to draw a row again, perhaps.
-            seed: where chance begins; None: the global state of `np.random`.
-            generator: a numpy generator instead of a seed; it moves on.
-
-        >>> Dataset.from_dict({"a": [1, 2, 3, 4, 5]}).sample(3, seed=42)["a"][:]
-        [5, 1, 4]
+            n: number of rows; None means one row, or `fraction`.
+            fraction: share of all rows, rounded down; above 1 only with `replace=True`.
+            replace: True allows a row to be drawn more than once.
+            seed: seed of the random numbers; None uses the global state of `np.random`.
+            generator: a numpy generator instead of a seed; its state advances.
 
         Raises:
-            ConfigurationError: more rows than there are, `n` and `fraction`, or a seed and a generator.
+            ConfigurationError: more rows are requested than exist, or both `n` and `fraction`, or both a seed and a
+                generator, are passed.
+
+        Example:
+            >>> Dataset.from_dict({"a": [1, 2, 3, 4, 5]}).sample(3, seed=42)["a"][:]
+            [5, 1, 4]
         """
         if n is not None and fraction is not None:
             raise ConfigurationError("sample() got both n= and fraction=. Give one of them.")
@@ -174,14 +194,22 @@ class Selection(Rows):
         indices_cache_file_name: str | None = None,
         writer_batch_size: int | None = 1000,
     ) -> Self:
-        """Part `index` of `num_shards`: a run of rows, or (`contiguous=False`) every `num_shards`-th row.
+        """Return one of `num_shards` parts of the rows.
+
+        Args:
+            num_shards: number of parts.
+            index: number of the part, from 0.
+            contiguous: True for a contiguous range of rows; False for every `num_shards`-th row.
+            keep_in_memory, writer_batch_size: have no effect.
+            indices_cache_file_name: a file for the index, which is then memory-mapped.
 
         Raises:
-            ConfigurationError: no such part.
+            ConfigurationError: the part does not exist.
 
-        >>> dataset = Dataset.from_dict({"a": [0, 1, 2, 3, 4]})
-        >>> dataset.shard(num_shards=2, index=0)["a"][:], dataset.shard(num_shards=2, index=0, contiguous=False)["a"][:]
-        ([0, 1, 2], [0, 2, 4])
+        Example:
+            >>> dataset = Dataset.from_dict({"a": [0, 1, 2, 3, 4]})
+            >>> dataset.shard(num_shards=2, index=0)["a"][:], dataset.shard(num_shards=2, index=0, contiguous=False)["a"][:]
+            ([0, 1, 2], [0, 2, 4])
         """
         _check_files("shard", keep_in_memory, indices_cache_file_name)
         num_shards, index = as_int("num_shards", num_shards), as_int("index", index)
@@ -205,19 +233,21 @@ class Selection(Rows):
         writer_batch_size: int | None = 1000,
         new_fingerprint: str | None = None,
     ) -> Self:
-        """The rows in random order: the same order for the same seed, on every machine.
+        """Return the rows in random order. The same seed gives the same order on every machine.
 
         Args:
-            seed: where chance begins; None: the global state of `np.random`.
-            generator: a numpy generator instead of a seed; it moves on.
-            indices_cache_file_name: a file for the index, which is mapped then.
-            new_fingerprint: the identity of the result.
-
-        >>> Dataset(pa.table({"a": [1, 2, 3, 4]})).shuffle(seed=42)["a"][:]
-        [4, 3, 2, 1]
+            seed: seed of the random numbers; None uses the global state of `np.random`.
+            generator: a numpy generator instead of a seed; its state advances.
+            keep_in_memory, load_from_cache_file, writer_batch_size: have no effect.
+            indices_cache_file_name: a file for the index, which is then memory-mapped.
+            new_fingerprint: fingerprint of the result; None computes it.
 
         Raises:
-            ConfigurationError: a seed and a generator, or a seed that is none.
+            ConfigurationError: both a seed and a generator are passed, or the seed is invalid.
+
+        Example:
+            >>> Dataset(pa.table({"a": [1, 2, 3, 4]})).shuffle(seed=42)["a"][:]
+            [4, 3, 2, 1]
         """
 
         _check_files("shuffle", keep_in_memory, indices_cache_file_name)
@@ -239,23 +269,25 @@ class Selection(Rows):
         writer_batch_size: int | None = 1000,
         new_fingerprint: str | None = None,
     ) -> Self:
-        """The rows in the order of the values of columns; rows that are equal there stay in their order.
+        """Return the rows sorted by the values of columns. Rows with equal values keep their order.
 
         Columns that are larger than the setting `sort_bytes` are sorted in parts, on the disk.
 
         Args:
-            column_names: the column, or several, the one that decides first in front.
-            reverse: whether the largest value comes first; for all columns, or one for each.
+            column_names: the column, or several, the most significant first.
+            reverse: True sorts from the largest value; one value for all columns, or one for each.
             null_placement: where nulls go, "at_start" or "at_end", regardless of `reverse`.
-            indices_cache_file_name: a file for the index, which is mapped then.
-            new_fingerprint: the identity of the result.
-
-        >>> Dataset(pa.table({"a": [2, None, 3], "b": ["x", "y", "z"]})).sort("a", reverse=True)["b"][:]
-        ['z', 'x', 'y']
+            keep_in_memory, load_from_cache_file, writer_batch_size: have no effect.
+            indices_cache_file_name: a file for the index, which is then memory-mapped.
+            new_fingerprint: fingerprint of the result; None computes it.
 
         Raises:
-            UnknownColumnError: a column that does not exist.
-            ConfigurationError: a column of lists or of other values without order, or other arguments without meaning.
+            UnknownColumnError: a column does not exist.
+            ConfigurationError: a column contains lists or other values that have no order, or another argument is invalid.
+
+        Example:
+            >>> Dataset(pa.table({"a": [2, None, 3], "b": ["x", "y", "z"]})).sort("a", reverse=True)["b"][:]
+            ['z', 'x', 'y']
         """
         from datasets_core.dataset.sorting import SortKeys, sorted_rows
 
@@ -304,17 +336,20 @@ class Selection(Rows):
             stratify_by_column: a column of class labels; each class keeps its share in both parts.
             seed: of the random order; None: the global state of `np.random`.
             generator: a numpy generator instead of a seed; it advances.
-            train_indices_cache_file_name, test_indices_cache_file_name: files for the indices, which are mapped then.
-            train_new_fingerprint, test_new_fingerprint: the identities of the results.
-
-        >>> parts = Dataset(pa.table({"a": [1, 2, 3, 4]})).train_test_split(test_size=1, seed=42)
-        >>> parts["train"]["a"][:], parts["test"]["a"][:]
-        ([3, 2, 1], [4])
+            keep_in_memory, load_from_cache_file, writer_batch_size: have no effect.
+            train_indices_cache_file_name, test_indices_cache_file_name: files for the indices, which are then
+                memory-mapped.
+            train_new_fingerprint, test_new_fingerprint: fingerprints of the results.
 
         Raises:
-            ConfigurationError: sizes that do not add up, a column whose classes cannot be in both parts, or a seed and a
-                generator.
-            UnknownColumnError: a column that does not exist.
+            ConfigurationError: the sizes do not add up, a class has too few rows for both parts, or both a seed and a
+                generator are passed.
+            UnknownColumnError: the column does not exist.
+
+        Example:
+            >>> parts = Dataset(pa.table({"a": [1, 2, 3, 4]})).train_test_split(test_size=1, seed=42)
+            >>> parts["train"]["a"][:], parts["test"]["a"][:]
+            ([3, 2, 1], [4])
         """
         from datasets_core.dataset.dataset_dict import DatasetDict  # imports `Dataset`
 
@@ -378,17 +413,18 @@ class Selection(Rows):
         Args:
             keep_in_memory: True to write no file.
             cache_file_name: the file to write, instead of a folder in the cache.
-            features: target types of the columns; None: unchanged.
-            new_fingerprint: the identity of the result.
-            disable_nullable: refuse null.
             writer_batch_size, num_proc: have no effect: Arrow gathers the rows in blocks, in this process.
-
-        >>> Dataset(pa.table({"a": [1, 2, 3]})).select([2, 0]).flatten_indices()["a"][:]
-        [3, 1]
+            features: target types of the columns; None: unchanged.
+            disable_nullable: refuse null.
+            new_fingerprint: the identity of the result.
 
         Raises:
             CastError: a value that does not fit `features`, or null with disable_nullable=True.
             DatasetDiskError: the disk is full, read-only or forbidden.
+
+        Example:
+            >>> Dataset(pa.table({"a": [1, 2, 3]})).select([2, 0]).flatten_indices()["a"][:]
+            [3, 1]
         """
         from datasets_core.dataset.results import MEMORY_BYTES, written  # 20 ms that reading does without
         from datasets_core.features.cast import cast_table
@@ -423,10 +459,17 @@ class Selection(Rows):
         return ints_of(values.fill_null(_UNLABELED) if values.null_count else values)
 
     def repeat(self, num_times: int) -> Self:
-        """The rows `num_times` times, one time after the other; none for 0 or less.
+        """Return all rows `num_times` times in sequence.
 
-        >>> Dataset(pa.table({"a": [1, 2]})).repeat(2)["a"][:]
-        [1, 2, 1, 2]
+        Args:
+            num_times: number of repetitions; 0 or less gives no rows.
+
+        Raises:
+            ArgumentTypeError: the number is not an int.
+
+        Example:
+            >>> Dataset(pa.table({"a": [1, 2]})).repeat(2)["a"][:]
+            [1, 2, 1, 2]
         """
         if num_times is None:
             raise ArgumentTypeError("A dataset cannot be repeated indefinitely. Give a number, or use to_iterable_dataset().")

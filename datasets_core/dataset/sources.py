@@ -282,27 +282,28 @@ class FromFiles(Rows):
         num_proc: int | None = None,
         **kwargs: Any,
     ) -> Self:
-        """The rows of csv files.
+        """Return the rows of csv files.
 
         Args:
             path_or_paths: paths, globs or URLs.
-            split: the split that the rows are of; "train" if None.
-            features: what the columns are to be; None: what the values say.
-            cache_dir: the cache; that of the settings if None.
-            keep_in_memory: read the built rows into memory.
-            num_proc: worker processes of the build.
+            split: name of the split; None means "train".
+            features: types of the columns; None infers them from the values.
+            cache_dir: folder of the cache; None means that of the settings.
+            keep_in_memory: True reads the built rows into memory.
+            num_proc: number of worker processes of the build.
             kwargs: options of the format, such as `sep=`, and of `load_dataset`, such as `storage_options=`.
 
         Raises:
-            DataFilesNotFoundError: no such file.
-            DatasetBuildError: a file is not what its format promises.
+            DataFilesNotFoundError: a file does not exist.
+            DatasetBuildError: a file is invalid in its format.
 
-        >>> import pathlib, tempfile
-        >>> with tempfile.TemporaryDirectory() as folder:
-        ...     path = pathlib.Path(folder, "a.csv")
-        ...     _ = path.write_text("a,b\\n1,x\\n")
-        ...     Dataset.from_csv(path, cache_dir=folder, keep_in_memory=True)[0]
-        {'a': 1, 'b': 'x'}
+        Example:
+            >>> import pathlib, tempfile
+            >>> with tempfile.TemporaryDirectory() as folder:
+            ...     path = pathlib.Path(folder, "a.csv")
+            ...     _ = path.write_text("a,b\\n1,x\\n")
+            ...     Dataset.from_csv(path, cache_dir=folder, keep_in_memory=True)[0]
+            {'a': 1, 'b': 'x'}
         """
 
     @classmethod
@@ -318,14 +319,24 @@ class FromFiles(Rows):
         num_proc: int | None = None,
         **kwargs: Any,
     ) -> Self:
-        """Return rows of JSON files: lines, lists of objects, or (`field`) the value of a key of one object; see `from_csv`.
+        """Return the rows of JSON files: one object a line, or a list of objects, or the list under one key of an object.
 
-        >>> import pathlib, tempfile
-        >>> with tempfile.TemporaryDirectory() as folder:
-        ...     path = pathlib.Path(folder, "a.json")
-        ...     _ = path.write_text('{"rows": [{"a": 1}]}')
-        ...     Dataset.from_json(path, field="rows", cache_dir=folder, keep_in_memory=True)[0]
-        {'a': 1}
+        Args:
+            path_or_paths, split, cache_dir, keep_in_memory, num_proc, kwargs: see `from_csv`.
+            features: types of the columns; None infers them from the values.
+            field: key of the object that contains the rows.
+
+        Raises:
+            DataFilesNotFoundError: a file does not exist.
+            DatasetBuildError: a file is invalid in its format.
+
+        Example:
+            >>> import pathlib, tempfile
+            >>> with tempfile.TemporaryDirectory() as folder:
+            ...     path = pathlib.Path(folder, "a.json")
+            ...     _ = path.write_text('{"rows": [{"a": 1}]}')
+            ...     Dataset.from_json(path, field="rows", cache_dir=folder, keep_in_memory=True)[0]
+            {'a': 1}
         """
 
     @classmethod
@@ -344,14 +355,27 @@ class FromFiles(Rows):
         on_bad_files: str = "error",
         **kwargs: Any,
     ) -> Self:
-        """The rows of Parquet files; `columns` and `filters` say which; see `from_csv`.
+        """Return the rows of Parquet files.
 
-        >>> import os, tempfile
-        >>> with tempfile.TemporaryDirectory() as folder:
-        ...     path = os.path.join(folder, "a.parquet")
-        ...     _ = Dataset.from_dict({"a": [1, 2], "b": [3, 4]}).to_parquet(path)
-        ...     Dataset.from_parquet(path, columns=["b"], cache_dir=folder, keep_in_memory=True)[1]
-        {'b': 4}
+        Args:
+            path_or_paths, split, cache_dir, keep_in_memory, num_proc, kwargs: see `from_csv`.
+            features: types of the columns; None means those of the files.
+            columns: the columns to read; None reads all.
+            filters: an Arrow expression, or a list of tuples as pyarrow takes it; only rows that match are read.
+            fragment_scan_options: options of `pyarrow.dataset` for reading.
+            on_bad_files: "error", or "warn" or "skip" to leave out files that cannot be read.
+
+        Raises:
+            DataFilesNotFoundError: a file does not exist.
+            DatasetBuildError: a file is invalid in its format.
+
+        Example:
+            >>> import os, tempfile
+            >>> with tempfile.TemporaryDirectory() as folder:
+            ...     path = os.path.join(folder, "a.parquet")
+            ...     _ = Dataset.from_dict({"a": [1, 2], "b": [3, 4]}).to_parquet(path)
+            ...     Dataset.from_parquet(path, columns=["b"], cache_dir=folder, keep_in_memory=True)[1]
+            {'b': 4}
         """
 
     @classmethod
@@ -368,14 +392,25 @@ class FromFiles(Rows):
         sample_by: str = "line",
         **kwargs: Any,
     ) -> Self:
-        """The lines of text files; by `sample_by` their paragraphs, or whole documents; see `from_csv`.
+        """Return the lines, paragraphs or whole documents of text files, in the column `text`.
 
-        >>> import pathlib, tempfile
-        >>> with tempfile.TemporaryDirectory() as folder:
-        ...     path = pathlib.Path(folder, "a.txt")
-        ...     _ = path.write_text("one\\ntwo\\n")
-        ...     Dataset.from_text(path, cache_dir=folder, keep_in_memory=True)[1]
-        {'text': 'two'}
+        Args:
+            path_or_paths, split, cache_dir, keep_in_memory, num_proc, kwargs: see `from_csv`.
+            features: type of the column; None means a string.
+            keep_linebreaks: True keeps the line break at the end of each line.
+            sample_by: what makes a row: "line", "paragraph" or "document".
+
+        Raises:
+            DataFilesNotFoundError: a file does not exist.
+            DatasetBuildError: a file is not text in its encoding.
+
+        Example:
+            >>> import pathlib, tempfile
+            >>> with tempfile.TemporaryDirectory() as folder:
+            ...     path = pathlib.Path(folder, "a.txt")
+            ...     _ = path.write_text("one\\ntwo\\n")
+            ...     Dataset.from_text(path, cache_dir=folder, keep_in_memory=True)[1]
+            {'text': 'two'}
         """
 
     @classmethod
@@ -392,16 +427,27 @@ class FromFiles(Rows):
         num_proc: int | None = None,
         **kwargs: Any,
     ) -> Self:
-        """The records of TFRecord files, by `spec` or `features` if one is given; see `from_csv`.
+        """Return the records of TFRecord files.
 
-        >>> import os, tempfile
-        >>> from datasets_core.records import TFRecordWriter, encode_example
-        >>> with tempfile.TemporaryDirectory() as folder:
-        ...     path = os.path.join(folder, "a.tfrecord")
-        ...     with TFRecordWriter(path) as writer:
-        ...         writer.write(encode_example({"label": 7, "image": b"..."}))
-        ...     Dataset.from_tfrecord(path, columns=["label"], cache_dir=folder, keep_in_memory=True)[0]
-        {'label': 7}
+        Args:
+            path_or_paths, split, cache_dir, keep_in_memory, num_proc, kwargs: see `from_csv`.
+            features: types of the columns; None infers them from the records, or from `spec`.
+            spec: the features of the messages as for `tf.io.parse_single_example`.
+            columns: the columns to read; None reads all.
+
+        Raises:
+            DataFilesNotFoundError: a file does not exist.
+            DatasetBuildError: a record is damaged, or does not fit the spec.
+
+        Example:
+            >>> import os, tempfile
+            >>> from datasets_core.records import TFRecordWriter, encode_example
+            >>> with tempfile.TemporaryDirectory() as folder:
+            ...     path = os.path.join(folder, "a.tfrecord")
+            ...     with TFRecordWriter(path) as writer:
+            ...         writer.write(encode_example({"label": 7, "image": b"..."}))
+            ...     Dataset.from_tfrecord(path, columns=["label"], cache_dir=folder, keep_in_memory=True)[0]
+            {'label': 7}
         """
 
     @classmethod
@@ -415,26 +461,27 @@ class FromFiles(Rows):
         keep_in_memory: bool = False,
         **kwargs: Any,
     ) -> Self:
-        """The answer of a database to a query.
+        """Return the result of a database query.
 
         Args:
             sql: the query, or the name of a table.
-            con: the URI of a database, or a connection of sqlite3 or SQLAlchemy.
-            features: what the columns are to be; None: what the values say.
-            cache_dir: the cache; that of the settings if None.
-            keep_in_memory: read the built rows into memory.
+            con: URI of a database, or a connection of sqlite3 or SQLAlchemy.
+            features: types of the columns; None infers them from the values.
+            cache_dir: folder of the cache; None means that of the settings.
+            keep_in_memory: True reads the built rows into memory.
             kwargs: options of the format: `index_col`, `coerce_float`, `params`, `parse_dates`, `columns`, `chunksize`.
 
         Raises:
             DatasetGenerationError: the database refuses the query.
             MissingDependencyError: the database needs SQLAlchemy, which is not installed.
 
-        >>> import sqlite3
-        >>> connection = sqlite3.connect(":memory:")
-        >>> _ = connection.execute("create table t (a integer)"), connection.execute("insert into t values (7)")
-        >>> Dataset.from_sql("select * from t", connection)[0]
-        {'a': 7}
-        >>> connection.close()
+        Example:
+            >>> import sqlite3
+            >>> connection = sqlite3.connect(":memory:")
+            >>> _ = connection.execute("create table t (a integer)"), connection.execute("insert into t values (7)")
+            >>> Dataset.from_sql("select * from t", connection)[0]
+            {'a': 7}
+            >>> connection.close()
         """
 
 
@@ -453,21 +500,22 @@ class FromFrames(Rows):
         split: str | None = None,
         preserve_index: bool | None = None,
     ) -> Self:
-        """A dataset of the rows of a pandas frame, in memory; numbers without nulls are not copied.
+        """Return a dataset of the rows of a pandas frame, in memory. Numbers without nulls are not copied.
 
         Args:
             df: the frame.
-            features: what the columns are to be; None: what the frame says.
-            info: what is known of the dataset.
-            split: the split that the rows are of.
-            preserve_index: keep the index as a column; None does so where it is more than a count of the rows.
+            features: types of the columns; None means those of the frame.
+            info: metadata of the dataset.
+            split: name of the split.
+            preserve_index: True stores the index as a column; None stores it unless it only counts the rows.
 
         Raises:
-            CastError: a column whose values share no type, or that does not fit its feature.
+            CastError: the values of a column share no type, or do not fit its feature.
 
-        >>> import pandas as pd
-        >>> Dataset.from_pandas(pd.DataFrame({"a": [1, 2]}, index=pd.Index([5, 6], name="id")))[0]
-        {'a': 1, 'id': 5}
+        Example:
+            >>> import pandas as pd
+            >>> Dataset.from_pandas(pd.DataFrame({"a": [1, 2]}, index=pd.Index([5, 6], name="id")))[0]
+            {'a': 1, 'id': 5}
         """
         from datasets_core.io.tables import rows_of_table
 
@@ -492,20 +540,21 @@ class FromFrames(Rows):
         info: DatasetInfo | None = None,
         split: str | None = None,
     ) -> Self:
-        """A dataset of the rows of a polars frame, in memory; columns are not copied.
+        """Return a dataset of the rows of a polars frame, in memory. Columns are not copied.
 
         Args:
             df: the frame; a lazy one is collected.
-            features: what the columns are to be; None: what the frame says.
-            info: what is known of the dataset.
-            split: the split that the rows are of.
+            features: types of the columns; None means those of the frame.
+            info: metadata of the dataset.
+            split: name of the split.
 
         Raises:
-            CastError: a column that does not fit its feature.
+            CastError: a column does not fit its feature.
 
-        >>> import polars as pl
-        >>> Dataset.from_polars(pl.DataFrame({"a": [1, 2], "b": ["x", None]}))[1]
-        {'a': 2, 'b': None}
+        Example:
+            >>> import polars as pl
+            >>> Dataset.from_polars(pl.DataFrame({"a": [1, 2], "b": ["x", None]}))[1]
+            {'a': 2, 'b': None}
         """
         from datasets_core.io.tables import rows_of_table
 
@@ -524,20 +573,21 @@ class FromFrames(Rows):
         info: DatasetInfo | None = None,
         split: str | None = None,
     ) -> Self:
-        """A dataset of the rows of a frame of narwhals, in memory.
+        """Return a dataset of the rows of a narwhals frame, in memory.
 
         Args:
             df: the frame; a lazy one is collected.
-            features: what the columns are to be; None: what the frame says.
-            info: what is known of the dataset.
-            split: the split that the rows are of.
+            features: types of the columns; None means those of the frame.
+            info: metadata of the dataset.
+            split: name of the split.
 
         Raises:
-            CastError: a column that does not fit its feature.
+            CastError: a column does not fit its feature.
 
-        >>> import narwhals as nw
-        >>> Dataset.from_narwhals(nw.from_native(pa.table({"a": [1, 2]})))[1]
-        {'a': 2}
+        Example:
+            >>> import narwhals as nw
+            >>> Dataset.from_narwhals(nw.from_native(pa.table({"a": [1, 2]})))[1]
+            {'a': 2}
         """
         from datasets_core.io.tables import rows_of_table
 
@@ -549,19 +599,21 @@ class FromFrames(Rows):
 
     @classmethod
     def from_hf(cls, dataset: Any) -> Self:
-        """A dataset of Hugging Face `datasets` as one of this library: rows, selection, features, split and format.
+        """Return a dataset of Hugging Face `datasets` as one of this library, with its rows, selection, features, split and
+        format.
 
-        Nothing is copied: files that it has mapped stay so, as long as one of both is there.
+        Nothing is copied. Files that the dataset has mapped stay mapped as long as one of the two datasets exists.
 
         Args:
-            dataset: a `datasets.Dataset`; of a `datasets.DatasetDict` see `DatasetDict.from_hf`.
+            dataset: a `datasets.Dataset`. For a `datasets.DatasetDict` see `DatasetDict.from_hf`.
 
         Raises:
-            ArgumentTypeError: something else.
+            ArgumentTypeError: another object is passed.
 
-        >>> import datasets
-        >>> Dataset.from_hf(datasets.Dataset.from_dict({"a": [1, 2, 3]}).select([2, 0]))["a"][:]
-        [3, 1]
+        Example:
+            >>> import datasets
+            >>> Dataset.from_hf(datasets.Dataset.from_dict({"a": [1, 2, 3]}).select([2, 0]))["a"][:]
+            [3, 1]
         """
         table: Any = getattr(getattr(dataset, "data", None), "table", None)
         indices = getattr(dataset, "_indices", None)
@@ -609,17 +661,19 @@ class FromFrames(Rows):
             features: types of the columns; None: those of the frame.
             keep_in_memory: has no effect: the rows are in memory.  Write large frames as Parquet, and load that.
             cache_dir, working_dir, load_from_cache_file: have no effect.
+            kwargs: other options of Hugging Face `datasets`, which are refused.
 
         Raises:
             UnknownOptionError: another argument is given.
             MissingDependencyError: pyspark is not installed.
-            CastError: a column that does not fit its feature.
+            CastError: a column does not fit its feature.
 
-        >>> from pyspark.sql import SparkSession
-        >>> spark = SparkSession.builder.master("local[1]").getOrCreate()
-        >>> Dataset.from_spark(spark.createDataFrame([(1, "x"), (2, "y")], ["a", "b"]))[1]
-        {'a': 2, 'b': 'y'}
-        >>> spark.stop()
+        Example:
+            >>> from pyspark.sql import SparkSession
+            >>> spark = SparkSession.builder.master("local[1]").getOrCreate()
+            >>> Dataset.from_spark(spark.createDataFrame([(1, "x"), (2, "y")], ["a", "b"]))[1]
+            {'a': 2, 'b': 'y'}
+            >>> spark.stop()
         """
         from datasets_core.io.tables import check_spark_options, rows_of_spark
 

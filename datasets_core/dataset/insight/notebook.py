@@ -72,9 +72,10 @@ class Overview(Rows):
             UnknownColumnError: a column that does not exist.
             ConfigurationError: fewer than one bin.
 
-        >>> summary = Dataset.from_dict({"a": [1, 2, None, 2]}).describe()
-        >>> summary["a"].nulls, summary["a"].distinct, summary["a"].min, summary["a"].max
-        (1, 2, 1, 2)
+        Example:
+            >>> summary = Dataset.from_dict({"a": [1, 2, None, 2]}).describe()
+            >>> summary["a"].nulls, summary["a"].distinct, summary["a"].min, summary["a"].max
+            (1, 2, 1, 2)
         """
         from datasets_core.dataset.insight.statistics import summarized
         from datasets_core.store.rows.view import joined_blocks  # they import pyarrow.compute: 25 ms

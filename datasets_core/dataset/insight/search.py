@@ -66,7 +66,7 @@ class Search(Rows):
     # -- which there are -----------------------------------------------------------------------------------------------
 
     def list_indexes(self) -> list[str]:
-        """Names of the indexes.
+        """Return the names of the indexes.
 
         >>> points = Dataset.from_dict({"at": [[0.0, 0.0], [3.0, 4.0]]})
         >>> points.add_faiss_index("at", index_name="near").list_indexes()
@@ -75,7 +75,10 @@ class Search(Rows):
         return list(self._indexes or ())
 
     def is_index_initialized(self, index_name: str) -> bool:
-        """True if there is an index of that name.
+        """Return True if the dataset has an index of that name.
+
+        Args:
+            index_name: name of the index.
 
         >>> points = Dataset.from_dict({"at": [[0.0, 0.0], [3.0, 4.0]]}).add_faiss_index("at")
         >>> points.is_index_initialized("at"), points.select([1]).is_index_initialized("at")
@@ -84,10 +87,13 @@ class Search(Rows):
         return index_name in (self._indexes or ())
 
     def get_index(self, index_name: str) -> VectorIndex | TextIndex:
-        """The index of that name.
+        """Return an index by its name.
+
+        Args:
+            index_name: name of the index.
 
         Raises:
-            MissingIndexError: there is none.
+            MissingIndexError: no index has that name.
 
         >>> Dataset.from_dict({"at": [[0.0, 0.0], [3.0, 4.0]]}).add_faiss_index("at").get_index("at").faiss_index.ntotal
         2
@@ -107,10 +113,13 @@ class Search(Rows):
         )
 
     def drop_index(self, index_name: str) -> None:
-        """Take an index away.
+        """Remove an index from the dataset.
+
+        Args:
+            index_name: name of the index.
 
         Raises:
-            MissingIndexError: there is none of that name.
+            MissingIndexError: no index has that name.
 
         >>> points = Dataset.from_dict({"at": [[0.0, 0.0], [3.0, 4.0]]}).add_faiss_index("at")
         >>> points.drop_index("at")
@@ -135,25 +144,28 @@ class Search(Rows):
         faiss_verbose: bool = False,
         dtype: Any = np.float32,
     ) -> Self:
-        """Add an index of the vectors in a column of lists; return this dataset.
+        """Add an index of the vectors in a column of lists, for nearest-neighbour search.
 
         Args:
-            column: of lists of numbers of one length.
-            index_name: default: the name of the column.
-            device: the number of a GPU, several of them, or -1 for all; None: the processor.
-            string_factory: type of the faiss index, as "IVF100,Flat"; None: a flat index.
-            metric_type: metric of faiss, as `faiss.METRIC_INNER_PRODUCT`; None: squared distance.
-            custom_index: a faiss index, used unchanged.
-            batch_size: number of vectors added at a time.
-            train_size: number of vectors, from the first on, to train the index with; None: no training.
+            column: a column of lists of numbers that all have the same length.
+            index_name: name of the index; None uses the name of the column.
+            device: number of a GPU, a list of numbers, or -1 for all GPUs; None uses the CPU.
+            string_factory: type of the faiss index, such as "IVF100,Flat"; None makes a flat index.
+            metric_type: metric of faiss, such as `faiss.METRIC_INNER_PRODUCT`; None uses the squared distance.
+            custom_index: a faiss index to use as it is.
+            batch_size: number of vectors that are added at a time.
+            train_size: number of vectors, from the first one, that train the index; None does not train it.
             faiss_verbose: True to print the progress of faiss.
-            dtype: of the vectors; faiss computes with float32.
+            dtype: type of the vectors; faiss computes with float32.
+
+        Returns:
+            This dataset.
 
         Raises:
             MissingDependencyError: faiss is not installed.
-            UnknownColumnError: a column that does not exist.
-            CastError: the column has no vectors, or vectors of different lengths.
-            ConfigurationError: arguments that faiss refuses.
+            UnknownColumnError: the column does not exist.
+            CastError: the column contains no vectors, or vectors of different lengths.
+            ConfigurationError: faiss refuses the arguments.
 
         >>> points = Dataset.from_dict({"at": [[0.0, 0.0], [3.0, 4.0], [9.0, 9.0]]}).add_faiss_index("at")
         >>> scores, rows = points.search("at", [3.0, 3.0], k=2)
@@ -195,12 +207,18 @@ class Search(Rows):
         faiss_verbose: bool = False,
         dtype: Any = np.float32,
     ) -> None:
-        """Add an index of vectors outside the dataset: row `i` of the matrix belongs to row `i`; see `add_faiss_index`.
+        """Add an index of vectors that are not in the dataset: row `i` of the matrix belongs to row `i`.
+
+        Args:
+            external_arrays: the vectors, an array of shape (rows, dimensions).
+            index_name: name of the index.
+            device, string_factory, metric_type, custom_index, batch_size, train_size, faiss_verbose, dtype: see
+                `add_faiss_index`.
 
         Raises:
             MissingDependencyError: faiss is not installed.
-            CastError: the arrays are not a matrix.
             ConfigurationError: arguments that faiss refuses.
+            CastError: the arrays are not a matrix.
 
         >>> words = Dataset.from_dict({"word": ["cat", "dog", "car"]})
         >>> words.add_faiss_index_from_external_arrays(np.array([[0, 1], [0, 2], [9, 9]]), index_name="meaning")
@@ -220,10 +238,15 @@ class Search(Rows):
     ) -> None:
         """Write an index of vectors to a file or URL.
 
+        Args:
+            index_name: name of the index.
+            file: path or URL of the new file.
+            storage_options: options of fsspec for a URL.
+
         Raises:
-            MissingIndexError: no index of that name.
-            ConfigurationError: not an index of vectors.
             DatasetDiskError: the disk is full, read-only or forbidden.
+            MissingIndexError: no index has that name.
+            ConfigurationError: the index does not contain vectors.
 
         >>> import os, tempfile
         >>> points = Dataset.from_dict({"at": [[0.0, 0.0], [3.0, 4.0]]}).add_faiss_index("at")
@@ -248,6 +271,12 @@ class Search(Rows):
         storage_options: dict[str, Any] | None = None,
     ) -> None:
         """Add an index written by `save_faiss_index` or faiss; its vectors belong to the rows by number.
+
+        Args:
+            index_name: name of the index in this dataset.
+            file: path or URL of the index.
+            device: number of a GPU, a list of numbers, or -1 for all GPUs; None uses the CPU.
+            storage_options: options of fsspec for a URL.
 
         Raises:
             MissingDependencyError: faiss is not installed.
@@ -287,19 +316,22 @@ class Search(Rows):
         es_index_name: str | None = None,
         es_index_config: dict[str, Any] | None = None,
     ) -> Self:
-        """Add an index of the texts in a column, on an Elasticsearch server, and give this dataset back.
+        """Add an index of the texts in a column, on an Elasticsearch server.
 
         Args:
-            column: of texts.
-            index_name: None: that of the column.
-            host, port: of the server; localhost and 9200 where neither they nor a client are given.
-            es_client: a client of the package elasticsearch, instead.
-            es_index_name: of the index on the server; None makes one up.
+            column: a column of texts.
+            index_name: name of the index; None uses the name of the column.
+            host, port: address of the server; `localhost` and 9200 if neither they nor a client are passed.
+            es_client: a client of the package elasticsearch, used instead of `host` and `port`.
+            es_index_name: name of the index on the server; None generates one.
             es_index_config: settings and mappings of the index.
 
+        Returns:
+            This dataset.
+
         Raises:
-            MissingDependencyError: the package elasticsearch is not installed, and no client is given.
-            UnknownColumnError: a column that does not exist.
+            MissingDependencyError: the package elasticsearch is not installed, and no client is passed.
+            UnknownColumnError: the column does not exist.
 
         >>> animals = Dataset.from_dict({"text": ["a red fox", "a blue whale"]})
         >>> _ = animals.add_elasticsearch_index("text", es_client=es_client)  # Elasticsearch("http://localhost:9200")
@@ -325,10 +357,15 @@ class Search(Rows):
         es_client: Any = None,
         es_index_config: dict[str, Any] | None = None,
     ) -> None:
-        """Add an existing index of a server; see `add_elasticsearch_index`.
+        """Add an index that exists on a server.
+
+        Args:
+            index_name: name of the index in this dataset.
+            es_index_name: name of the index on the server.
+            host, port, es_client, es_index_config: see `add_elasticsearch_index`.
 
         Raises:
-            MissingDependencyError: the package elasticsearch is not installed, and no client is given.
+            MissingDependencyError: the package elasticsearch is not installed, and no client is passed.
 
         >>> animals = Dataset.from_dict({"text": ["a red fox", "a blue whale"]})
         >>> _ = animals.add_elasticsearch_index("text", es_client=es_client, es_index_name="animals")
@@ -366,11 +403,15 @@ class Search(Rows):
         return SearchResults(*self.get_index(index_name).search(query, _at_least_one(k), **kwargs))
 
     def search_batch(self, index_name: str, queries: Any, k: int = 10, **kwargs: Any) -> BatchedSearchResults:
-        """Search for several queries: a matrix with a vector in each row, or a list of texts; see `search`.
+        """Return the numbers and scores of the rows nearest to each of several queries.
+
+        Args:
+            index_name, k, kwargs: see `search`; at most `k` rows for each query.
+            queries: an array of shape (queries, dimensions), or a list of texts.
 
         Raises:
-            MissingIndexError: no index of that name.
             CastError: the queries have another length than the vectors.
+            MissingIndexError: no index has that name.
 
         >>> points = Dataset.from_dict({"at": [[0.0, 0.0], [3.0, 4.0], [9.0, 9.0]]}).add_faiss_index("at")
         >>> points.search_batch("at", [[8.0, 9.0], [0.0, 1.0]], k=2).total_indices.tolist()
@@ -379,11 +420,17 @@ class Search(Rows):
         return BatchedSearchResults(*self.get_index(index_name).search_batch(queries, _at_least_one(k), **kwargs))
 
     def get_nearest_examples(self, index_name: str, query: Any, k: int = 10, **kwargs: Any) -> NearestExamplesResults:
-        """Return scores of the rows nearest to a query, and the rows themselves; at most `k`; see `search`.
+        """Return the rows that are nearest to a query, with their scores.
+
+        Args:
+            index_name: name of the index.
+            query: a vector of the length of those in the index, or a text.
+            k: maximum number of rows.
+            kwargs: options of the search in faiss or Elasticsearch.
 
         Raises:
-            MissingIndexError: no index of that name.
             CastError: the query has another length than the vectors.
+            MissingIndexError: no index has that name.
 
         >>> points = Dataset.from_dict({"at": [[0.0, 0.0], [3.0, 4.0]], "name": ["home", "shop"]}).add_faiss_index("at")
         >>> points.get_nearest_examples("at", [3.0, 3.0], k=1).examples
@@ -396,11 +443,15 @@ class Search(Rows):
     def get_nearest_examples_batch(
         self, index_name: str, queries: Any, k: int = 10, **kwargs: Any
     ) -> BatchedNearestExamplesResults:
-        """Search for several queries, with rows; see `search_batch`.
+        """Return the rows that are nearest to each of several queries, with their scores.
+
+        Args:
+            index_name, k, kwargs: see `search`; at most `k` rows for each query.
+            queries: an array of shape (queries, dimensions), or a list of texts.
 
         Raises:
-            MissingIndexError: no index of that name.
             CastError: the queries have another length than the vectors.
+            MissingIndexError: no index has that name.
 
         >>> points = Dataset.from_dict({"at": [[0.0, 0.0], [3.0, 4.0]], "name": ["home", "shop"]}).add_faiss_index("at")
         >>> scores, rows = points.get_nearest_examples_batch("at", [[3.0, 3.0], [1.0, 0.0]], k=1)
@@ -445,15 +496,18 @@ class Queries(Rows):
     """Rows by SQL."""
 
     def to_duckdb(self, connection: Any = None, name: str = "ds") -> Any:
-        """A duckdb connection in which this dataset is the view `name`, read as queries need it and not copied.
+        """Make this dataset a view of a duckdb database. Queries read it as needed; it is not copied.
 
         Args:
-            connection: where the view is made; None: a new database in memory, whose queries cannot reach files.
-            name: of the view.
+            connection: a connection of duckdb; None opens a new database in memory, whose queries cannot read files.
+            name: name of the view.
+
+        Returns:
+            The connection.
 
         Raises:
             MissingDependencyError: duckdb is not installed.
-            ConfigurationError: duckdb takes no view of that name.
+            ConfigurationError: duckdb refuses the name.
 
         >>> connection = Dataset.from_dict({"a": [1, 2, 3]}).to_duckdb(name="numbers")
         >>> connection.execute("select sum(a) from numbers").fetchall()
@@ -475,19 +529,19 @@ class Queries(Rows):
         return connection
 
     def sql(self, query: str, **others: Any) -> Self:
-        """The rows that a query gives, as a dataset; this one is called `ds` in it.
+        """Return the result of a SQL query as a dataset. The query calls this dataset `ds`.
 
-        A column that has the name and the type of a column of this dataset keeps its feature, as a ClassLabel keeps its
-        names. The query reads no files and changes nothing. Results above 64 MB are stored in a temporary file.
+        A result column with the name and type of a column of this dataset keeps its feature, for example the names of a
+        ClassLabel. The query reads no files and changes nothing. Results above 64 MB are stored in a temporary file.
 
         Args:
-            query: one SELECT, or what duckdb takes for it.
-            **others: other datasets, by the name that the query calls them.
+            query: one SELECT statement of duckdb.
+            **others: other datasets, by the names that the query uses for them.
 
         Raises:
             MissingDependencyError: duckdb is not installed.
-            QueryError: the query is not understood, or failed.
-            ArgumentTypeError: the query is not a string, or one of `others` not a dataset.
+            QueryError: the query is invalid, or failed.
+            ArgumentTypeError: the query is not a string, or one of `others` is not a dataset.
 
         >>> ds = Dataset.from_dict({"word": ["a", "b", "a"], "n": [1, 2, 3]})
         >>> ds.sql("select word, max(n) as most from ds group by word order by word")[:]

@@ -329,14 +329,15 @@ class Transforms(Rows):
             on_mixed_types: "use_json" stores values without a common type as JSON; None refuses them.
             engine: "processes", or "threads" for functions that spend their time in Arrow or numpy.
 
-        >>> Dataset.from_dict({"a": [1, 2]}).map(lambda row: {"b": row["a"] * 10})[:]
-        {'a': [1, 2], 'b': [10, 20]}
-
         Raises:
             UnknownColumnError: a column that does not exist.
             CastError: values without a common type, or that do not fit the features.
             WorkerDiedError: a process was killed; names the rows.
             DatasetDiskError: the disk is full, read-only or forbidden.
+
+        Example:
+            >>> Dataset.from_dict({"a": [1, 2]}).map(lambda row: {"b": row["a"] * 10})[:]
+            {'a': [1, 2], 'b': [10, 20]}
         """
         from datasets_core.dataset.results import place_of
         from datasets_core.dataset.transforms.calling import as_size, number_of_parts
@@ -423,12 +424,13 @@ class Transforms(Rows):
             writer_batch_size, suffix_template: have no effect.
             new_fingerprint: the identity of the result.
 
-        >>> Dataset.from_dict({"a": [1, 2, 3]}).filter(lambda row: row["a"] > 1)["a"][:]
-        [2, 3]
-
         Raises:
             UnknownColumnError: a column that does not exist.
             MaskLengthError: a batched function did not return one boolean for each row.
+
+        Example:
+            >>> Dataset.from_dict({"a": [1, 2, 3]}).filter(lambda row: row["a"] > 1)["a"][:]
+            [2, 3]
         """
         from datasets_core.dataset.transforms.calling import as_size, number_of_parts
 
@@ -510,12 +512,13 @@ class Transforms(Rows):
             num_proc: has no effect; lists are made without reading values.
             new_fingerprint: the identity of the result.
 
-        >>> Dataset.from_dict({"a": [1, 1, 2]}).batch(by_column="a")[:]
-        {'a': [[1, 1], [2]]}
-
         Raises:
             ConfigurationError: neither a size nor a column.
             UnknownColumnError: a column that does not exist.
+
+        Example:
+            >>> Dataset.from_dict({"a": [1, 1, 2]}).batch(by_column="a")[:]
+            {'a': [[1, 1], [2]]}
         """
         from datasets_core.dataset.results import written
         from datasets_core.dataset.transforms.calling import as_size, number_of_parts
@@ -537,10 +540,14 @@ class Transforms(Rows):
         return self._result(other, written(self, other._lineage, batches, features), features)
 
     def cleanup_cache_files(self) -> int:
-        """Remove cached results of transforms of these rows, except those that contain this dataset; return their number.
+        """Delete cached results of transforms of these rows, except those that this dataset uses.
 
-        >>> Dataset.from_dict({"a": [1]}).cleanup_cache_files()
-        0
+        Returns:
+            The number of deleted results.
+
+        Example:
+            >>> Dataset.from_dict({"a": [1]}).cleanup_cache_files()
+            0
         """
         from datasets_core.dataset.results import remove_results
 
