@@ -15,7 +15,7 @@ from datasets_core._lazy import options_to
 from datasets_core.dataset.dataset import Dataset
 from datasets_core.errors import ConfigurationError
 from datasets_core.features.schema import Features
-from datasets_core.io.split_mapping import SplitMapping, each_split
+from datasets_core.io.split_mapping import SplitMapping, each_split, joined_doc
 from datasets_core.meta.splits import NamedSplit
 
 if TYPE_CHECKING:
@@ -65,10 +65,10 @@ def _files(kind: str, path_or_paths: Mapping[str, Paths] | Paths, **options: Any
 
 
 def _reads(kind: str) -> Callable[[F], F]:
-    """Make a declared function load files of a format by split; its docstring continues with that of `Dataset.from_<kind>`."""
+    """Make a declared function load files of a format by split; its docstring is joined with that of `Dataset.from_<kind>`."""
 
     def decorate(declared: F) -> F:
-        declared.__doc__ = f"{declared.__doc__}\n\n        {getattr(Dataset, f'from_{kind}').__doc__}"
+        declared.__doc__ = joined_doc(declared, getattr(Dataset, f"from_{kind}"), "The datasets by split.")
         return options_to(partial(_files, kind))(declared)
 
     return decorate
@@ -130,7 +130,10 @@ class DatasetDict(SplitMapping[Dataset]):
 
     @classmethod
     def from_hf(cls, splits: Mapping[str, Any]) -> Self:
-        """The datasets of a `datasets.DatasetDict` of Hugging Face as those of this library; see `Dataset.from_hf`.
+        """Return the datasets of a `datasets.DatasetDict` of Hugging Face; see `Dataset.from_hf`.
+
+        Args:
+            splits: a `datasets.DatasetDict`, or a dict of `datasets.Dataset` by split.
 
         Example:
             >>> import datasets
@@ -175,7 +178,7 @@ class DatasetDict(SplitMapping[Dataset]):
 
     @each_split(Dataset)
     def unique(self, column: str) -> dict[str, list[Any]]:
-        """The values of a column, each once, for each split; see `Dataset.unique`."""
+        """Return the distinct values of a column of each split, in the order in which they first occur."""
 
     # -- formats -------------------------------------------------------------------------------------------------------
 
@@ -197,7 +200,11 @@ class DatasetDict(SplitMapping[Dataset]):
         output_all_columns: bool = False,
         **format_kwargs: Any,
     ) -> Self:
-        """The splits with another format; see `Dataset.set_format`."""
+        """Return the splits with another format.
+
+        Args:
+            type, columns, output_all_columns, format_kwargs: see `Dataset.set_format`.
+        """
 
     @each_split(Dataset)
     def reset_format(self) -> None:
@@ -211,7 +218,13 @@ class DatasetDict(SplitMapping[Dataset]):
         output_all_columns: bool = False,
         **format_kwargs: Any,
     ) -> Iterator[None]:
-        """Another format of every split, for the block.
+        """Set another format for every split within a `with` block.
+
+        Args:
+            type, columns, output_all_columns, format_kwargs: see `Dataset.set_format`.
+
+        Returns:
+            A context manager.
 
         Example:
             >>> splits = DatasetDict({"train": Dataset.from_dict({"a": [3, 1]}), "test": Dataset.from_dict({"a": [2]})})
@@ -240,7 +253,11 @@ class DatasetDict(SplitMapping[Dataset]):
         columns: Sequence[str] | None = None,
         output_all_columns: bool = False,
     ) -> Self:
-        """The splits with batches that pass through `transform` when they are read; see `Dataset.set_transform`."""
+        """Return the splits with batches that pass through a function when they are read.
+
+        Args:
+            transform, columns, output_all_columns: see `Dataset.set_transform`.
+        """
 
     # -- rows ----------------------------------------------------------------------------------------------------------
 
@@ -297,7 +314,11 @@ class DatasetDict(SplitMapping[Dataset]):
         num_proc: int | None = None,
         desc: str | None = None,
     ) -> Self:
-        """Keep the rows of every split for which `function` returns something true; see `Dataset.filter`."""
+        """Keep the rows of every split for which `function` returns something true; see `Dataset.filter`.
+
+        Args:
+            cache_file_names: a file for the index of each split, in Arrow's format.
+        """
 
     @each_split(Dataset)
     def drop_duplicates(
@@ -307,6 +328,12 @@ class DatasetDict(SplitMapping[Dataset]):
 
     def with_columns(self, columns: Mapping[str, pc.Expression] | None = None, /, **named: pc.Expression) -> Self:
         """Compute columns of every split by Arrow expressions; see `Dataset.with_columns`.
+
+        Args:
+            columns, named: see `Dataset.with_columns`.
+
+        Returns:
+            The results by split, as another object of this class.
 
         Example:
             >>> import pyarrow.compute as pc
@@ -344,11 +371,16 @@ class DatasetDict(SplitMapping[Dataset]):
 
         Args:
             seeds: a seed for each split, or one for all.
-            seed: one for all.
+            seed: one seed for all splits.
             generators: a numpy generator for each split.
+            keep_in_memory, load_from_cache_file, writer_batch_size: ignored.
+            indices_cache_file_names: a file for the index of each split, which is then memory-mapped.
+
+        Returns:
+            The results by split, as another object of this class.
 
         Raises:
-            ConfigurationError: both `seed` and `seeds`, or no entry for a split.
+            ConfigurationError: both `seed` and `seeds` are passed, or a split has no entry.
 
         Example:
             >>> DatasetDict({"train": Dataset.from_dict({"a": [1, 2, 3, 4]})}).shuffle(seed=42)["train"]["a"][:]
@@ -366,7 +398,11 @@ class DatasetDict(SplitMapping[Dataset]):
         indices_cache_file_names: dict[str, str | None] | None = None,
         writer_batch_size: int | None = 1000,
     ) -> Self:
-        """Sort the rows of every split by the values of columns; see `Dataset.sort`."""
+        """Sort the rows of every split by the values of columns; see `Dataset.sort`.
+
+        Args:
+            indices_cache_file_names: a file for the index of each split, which is then memory-mapped.
+        """
 
     @each_split(Dataset, "cache_file_names", change=_name_result)
     def flatten_indices(
@@ -379,7 +415,11 @@ class DatasetDict(SplitMapping[Dataset]):
         num_proc: int | None = None,
         new_fingerprint: str | None = None,
     ) -> Self:
-        """Write the selected rows of every split anew, in their order; see `Dataset.flatten_indices`."""
+        """Write the selected rows of every split in their present order; see `Dataset.flatten_indices`.
+
+        Args:
+            cache_file_names: the file to write for each split, instead of a folder in the cache.
+        """
 
     @each_split(Dataset)
     def cleanup_cache_files(self) -> dict[str, int]:
@@ -451,11 +491,13 @@ class DatasetDict(SplitMapping[Dataset]):
         num_proc: int | None = None,
         storage_options: dict[str, Any] | None = None,
     ) -> None:
-        """Save every split to one folder, for `load_from_disk`; see `Dataset.save_to_disk`.
+        """Save every split to one folder, for `load_from_disk`.
 
-        Whenever it is broken off, the folder holds the old copy of all splits or the new one.
+        At any moment, also after an interruption, the folder contains either the old copy of all splits or the new one.
 
         Args:
+            dataset_dict_path: local folder or URL.
+            max_shard_size, num_proc, storage_options: see `Dataset.save_to_disk`.
             num_shards: number of files of each split.
 
         Example:
@@ -474,7 +516,14 @@ class DatasetDict(SplitMapping[Dataset]):
     def load_from_disk(
         dataset_dict_path: Path, keep_in_memory: bool | None = None, storage_options: dict[str, Any] | None = None
     ) -> DatasetDict:
-        """The splits of a folder that `save_to_disk` made, here or in Hugging Face `datasets`; see `Dataset.load_from_disk`.
+        """Load the splits of a folder written by `save_to_disk`, of this library or Hugging Face `datasets`.
+
+        Args:
+            dataset_dict_path: local folder or URL.
+            keep_in_memory, storage_options: see `Dataset.load_from_disk`.
+
+        Returns:
+            The datasets by split.
 
         Example:
             >>> import tempfile

@@ -133,20 +133,20 @@ class Relational(ColumnChanges, Transforms):
     """What frames and databases do with tables."""
 
     def with_columns(self, columns: Mapping[str, pc.Expression] | None = None, /, **named: pc.Expression) -> Self:
-        """Return the rows with columns computed by Arrow expressions; other columns are not copied.
+        """Return the rows with columns computed by Arrow expressions. Other columns are not copied.
 
-        A column of the same name is replaced in its place, new ones are last. Every expression sees the columns as they were.
-        Results are cached as those of `map` are.
+        A column with the name of an existing one replaces it in its place; new columns are added at the end. Each
+        expression sees the columns of this dataset. Results are cached, as those of `map`.
 
         Args:
-            columns: expressions by name, for names that are not words of Python.
-            **named: the same.
+            columns: expressions by column name, for names that are not Python identifiers.
+            **named: expressions by column name.
 
         Raises:
-            ArgumentTypeError: a value that is no expression; lists are added by `add_column`.
-            UnknownColumnError: a column that does not exist.
-            ConfigurationError: an expression that has no value, that fails at one, or that Arrow would compute in float32
-                where no column is of that type.
+            ArgumentTypeError: a value is not an expression; add lists with `add_column`.
+            UnknownColumnError: a column does not exist.
+            ConfigurationError: an expression is invalid, fails for a value, or would be computed in float32 although no
+                column has that type.
 
         Example:
             >>> import pyarrow.compute as pc
@@ -248,16 +248,16 @@ class Relational(ColumnChanges, Transforms):
     def drop_duplicates(
         self, column_names: str | Sequence[str] | None = None, keep: Literal["first", "last", False] = "first"
     ) -> Self:
-        """Return the rows without those that equal another one in some columns; no row is written, only an index.
+        """Return the rows without duplicates in some columns. Only an index is written.
 
-        Media are compared by their bytes, or by their paths where they have none; lists and structs by digests.
+        Media are compared by their bytes, or by their paths if they have no bytes; lists and structs by digests.
 
         Args:
-            column_names: the columns that are compared; None: all.
-            keep: which of equal rows stays: the "first", the "last", or none (False).
+            column_names: the columns to compare; None compares all.
+            keep: which of equal rows to keep: the "first", the "last", or none (False).
 
         Raises:
-            UnknownColumnError: a column that does not exist.
+            UnknownColumnError: a column does not exist.
 
         Example:
             >>> rows = Dataset.from_dict({"a": [1, 2, 1], "b": ["x", "y", "z"]})
@@ -285,24 +285,26 @@ class Relational(ColumnChanges, Transforms):
         right_on: str | Sequence[str] | None = None,
         suffix: str = "_right",
     ) -> Self:
-        """Return the rows of this dataset next to the rows of another that have the same keys.
+        """Return the rows of this dataset together with the rows of another one that have the same keys.
 
-        Rows come in the order of this dataset (of the other one for "right"), those without a match of a full join last. Null
-        equals nothing. Keys are there once, under the names that this dataset has for them. Where each row has at most one
-        match ("inner", "left"), the columns of this dataset are not copied; "semi" and "anti" only choose rows.
+        The result has the order of this dataset (of the other one for "right"); in a full join, rows of the other dataset
+        without a match come last. Null matches nothing. The key columns occur once, under the names in this dataset. If
+        each row has at most one match ("inner", "left"), the columns of this dataset are not copied; "semi" and "anti" only
+        select rows.
 
         Args:
-            other: the other dataset. What is known of its keys is held in memory, as far as the setting `sort_bytes` allows.
-            on: the columns that are to be equal, in both datasets.
-            how: "inner": rows with a match; "left", "right", "full": and those of this, the other, both datasets without one,
-                with nulls; "semi", "anti": rows of this dataset with, without a match, and no column of the other.
-            left_on, right_on: the columns, where their names differ.
-            suffix: of columns of the other dataset whose name this one has.
+            other: the other dataset. Its keys are held in memory up to the limit of the setting `sort_bytes`.
+            on: the key columns, if they have the same names in both datasets.
+            how: "inner" keeps rows with a match; "left", "right" and "full" also keep rows without one of this dataset, the
+                other one or both, with nulls; "semi" and "anti" keep the rows of this dataset with or without a match, and
+                add no column.
+            left_on, right_on: the key columns of this and the other dataset, if their names differ.
+            suffix: appended to columns of the other dataset whose names this one also has.
 
         Raises:
-            UnknownColumnError: a column that does not exist.
-            ConfigurationError: keys that cannot be compared, or two columns that would have one name.
-            ArgumentTypeError: `other` is no dataset.
+            UnknownColumnError: a column does not exist.
+            ConfigurationError: the keys cannot be compared, or two columns would have the same name.
+            ArgumentTypeError: `other` is not a dataset.
 
         Example:
             >>> photos = Dataset.from_dict({"file": ["a.png", "b.png", "c.png"], "size": [1, 2, 3]})

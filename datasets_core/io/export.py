@@ -39,8 +39,13 @@ class Frames:
     ) -> dict[str, list[Any]] | Iterator[dict[str, list[Any]]]:
         """Return the rows as columns of Python values, at once or (`batched`) in batches.
 
-        >>> Dataset.from_dict({"a": [1, 2]}).to_dict()
-        {'a': [1, 2]}
+        Args:
+            batch_size: number of rows of a batch.
+            batched: True returns an iterator of batches instead of all rows at once.
+
+        Example:
+            >>> Dataset.from_dict({"a": [1, 2]}).to_dict()
+            {'a': [1, 2]}
         """
         found: dict[str, list[Any]] | Iterator[dict[str, list[Any]]] = self._frames(None, batch_size, batched)
         return found
@@ -48,8 +53,9 @@ class Frames:
     def to_list(self) -> list[dict[str, Any]]:
         """Return the rows as a list of dicts.
 
-        >>> Dataset.from_dict({"a": [1, 2]}).to_list()
-        [{'a': 1}, {'a': 2}]
+        Example:
+            >>> Dataset.from_dict({"a": [1, 2]}).to_list()
+            [{'a': 1}, {'a': 2}]
         """
         rows: Any = self
         return list(rows.with_format(None))
@@ -57,11 +63,16 @@ class Frames:
     def to_pandas(self, batch_size: int | None = None, batched: bool = False) -> pd.DataFrame | Iterator[pd.DataFrame]:
         """Return the rows as a pandas frame, at once or (`batched`) in frames of `batch_size` rows.
 
+        Args:
+            batch_size: number of rows of a frame.
+            batched: True returns an iterator of frames instead of one with all rows.
+
         Raises:
             MissingDependencyError: pandas is not installed.
 
-        >>> Dataset.from_dict({"a": [1, 2]}).to_pandas().shape
-        (2, 1)
+        Example:
+            >>> Dataset.from_dict({"a": [1, 2]}).to_pandas().shape
+            (2, 1)
         """
         return self._frames("pandas", batch_size, batched)
 
@@ -83,8 +94,9 @@ class Frames:
         Raises:
             MissingDependencyError: polars is not installed.
 
-        >>> Dataset.from_dict({"a": [1, 2]}).to_polars()["a"].sum()
-        3
+        Example:
+            >>> Dataset.from_dict({"a": [1, 2]}).to_polars()["a"].sum()
+            3
         """
         return self._frames("polars", batch_size, batched, schema_overrides=schema_overrides, rechunk=rechunk)
 
@@ -138,8 +150,9 @@ class Export(Rows, Frames):
         Raises:
             MissingDependencyError: narwhals, or the backend, is not installed.
 
-        >>> Dataset.from_dict({"a": [1, 2]}).to_narwhals()["a"].sum()
-        3
+        Example:
+            >>> Dataset.from_dict({"a": [1, 2]}).to_narwhals()["a"].sum()
+            3
         """
         shown = self.with_format("narwhals", backend=backend)
         frames: Any = shown.iter(1000 if batch_size is None else batch_size) if batched else shown[:]
@@ -154,8 +167,9 @@ class Export(Rows, Frames):
             MissingDependencyError: the package `datasets` is not installed.
             ConfigurationError: `import datasets` gives this library in this process.
 
-        >>> Dataset.from_dict({"a": [1, 2, 3]}).select([2, 0]).to_hf()[0]
-        {'a': 3}
+        Example:
+            >>> Dataset.from_dict({"a": [1, 2, 3]}).select([2, 0]).to_hf()[0]
+            {'a': 3}
         """
         from datasets_core.io.tables import hugging_face_table
 
@@ -189,23 +203,27 @@ class Export(Rows, Frames):
         storage_options: dict[str, Any] | None = None,
         **to_csv_kwargs: Any,
     ) -> int:
-        """Write the rows as CSV; return the number of bytes.
+        """Write the rows as CSV.
 
         Args:
             path_or_buf: path, URL, or a file opened in binary mode.
             batch_size: number of rows converted to text at a time.
             num_proc: number of processes.
-            storage_options: for the file system of a URL.
-            to_csv_kwargs: for `pandas.DataFrame.to_csv`; `index` defaults to False.
+            storage_options: options of the file system of a URL.
+            to_csv_kwargs: options of `pandas.DataFrame.to_csv`; `index` defaults to False.
+
+        Returns:
+            The number of bytes written.
 
         Raises:
             MissingDependencyError: the options or types of columns need pandas, which is not installed.
             DatasetDiskError: the disk is full, read-only or forbidden; an existing file stays unchanged.
 
-        >>> import io
-        >>> file = io.BytesIO()
-        >>> Dataset.from_dict({"a": [1, 2], "b": ["x", None]}).to_csv(file), file.getvalue()
-        (11, b'a,b\\n1,x\\n2,\\n')
+        Example:
+            >>> import io
+            >>> file = io.BytesIO()
+            >>> Dataset.from_dict({"a": [1, 2], "b": ["x", None]}).to_csv(file), file.getvalue()
+            (11, b'a,b\\n1,x\\n2,\\n')
         """
         from datasets_core.io.text import write_csv
 
@@ -219,26 +237,30 @@ class Export(Rows, Frames):
         storage_options: dict[str, Any] | None = None,
         **to_json_kwargs: Any,
     ) -> int:
-        """Write the rows as JSON lines, or as another form of JSON; return the number of bytes.
+        """Write the rows as JSON lines, or in another form of JSON.
 
         Args:
             path_or_buf: path, URL, or a file opened in binary mode.
             batch_size: number of rows converted to text at a time; with `lines=False` it must cover all rows.
             num_proc: number of processes.
-            storage_options: for the file system of a URL.
-            to_json_kwargs: for `pandas.DataFrame.to_json`; `orient` defaults to "records" and `lines` to True. Options
-                other than these two, `force_ascii` and `compression` need pandas, as does another `orient`.
-                `compression` may be "gzip", "bz2", "xz", "infer" or None; default: by the path's extension.
+            storage_options: options of the file system of a URL.
+            to_json_kwargs: options of `pandas.DataFrame.to_json`; `orient` defaults to "records" and `lines` to True.
+                Options other than these two, `force_ascii` and `compression` need pandas, as does another `orient`.
+                `compression` may be "gzip", "bz2", "xz", "infer" or None; the default follows the extension of the path.
+
+        Returns:
+            The number of bytes written, before compression.
 
         Raises:
             MissingDependencyError: the options need pandas, which is not installed.
             CastError: bytes that are not UTF-8 text.
             DatasetDiskError: the disk is full, read-only or forbidden; an existing file stays unchanged.
 
-        >>> import io
-        >>> file = io.BytesIO()
-        >>> Dataset.from_dict({"a": [1, None]}).to_json(file), file.getvalue()
-        (19, b'{"a":1}\\n{"a":null}\\n')
+        Example:
+            >>> import io
+            >>> file = io.BytesIO()
+            >>> Dataset.from_dict({"a": [1, None]}).to_json(file), file.getvalue()
+            (19, b'{"a":1}\\n{"a":null}\\n')
         """
         from datasets_core.io.text import write_json
 
@@ -251,24 +273,28 @@ class Export(Rows, Frames):
         storage_options: dict[str, Any] | None = None,
         **parquet_writer_kwargs: Any,
     ) -> int:
-        """Write the rows as Parquet, with the features in the file; return their size in Arrow's layout in bytes.
+        """Write the rows as Parquet, with the features in the file.
 
         Args:
             path_or_buf: path, URL, or a file opened in binary mode.
             batch_size: number of rows in a row group; None makes groups of about 64 MB.
-            storage_options: for the file system of a URL.
-            parquet_writer_kwargs: for `pyarrow.parquet.ParquetWriter`, such as `compression="zstd"`. Pages are cut by content
-                (`use_content_defined_chunking=True`, which the footer names) and indexed (`write_page_index=True`) unless
-                they specify otherwise.
+            storage_options: options of the file system of a URL.
+            parquet_writer_kwargs: options of `pyarrow.parquet.ParquetWriter`, such as `compression="zstd"`. By default
+                pages are cut by content (`use_content_defined_chunking=True`, which the footer records) and indexed
+                (`write_page_index=True`).
+
+        Returns:
+            The size of the rows in Arrow's layout, in bytes.
 
         Raises:
             CastError: Parquet does not support the type of a column.
             DatasetDiskError: the disk is full, read-only or forbidden; an existing file stays unchanged.
 
-        >>> import io
-        >>> file = io.BytesIO()
-        >>> Dataset.from_dict({"a": [1, 2]}).to_parquet(file)
-        16
+        Example:
+            >>> import io
+            >>> file = io.BytesIO()
+            >>> Dataset.from_dict({"a": [1, 2]}).to_parquet(file)
+            16
         """
         from datasets_core.io.tables import write_parquet  # takes 12 ms, with pyarrow.parquet
 
@@ -283,7 +309,7 @@ class Export(Rows, Frames):
         num_proc: int | None = None,
         storage_options: dict[str, Any] | None = None,
     ) -> int:
-        """Write the rows as TFRecord files of `tf.train.Example` messages; return the size of the framed records in bytes.
+        """Write the rows as TFRecord files of `tf.train.Example` messages.
 
         Each column becomes a feature of its name.  Integers, booleans and labels are an `int64_list`; so are timestamps,
         dates, times and durations, as the numbers that Arrow stores.  Floats are a `float_list`: TFRecord files store float32,
@@ -300,7 +326,10 @@ class Export(Rows, Frames):
                 appear when all of them are written.
             batch_size: number of rows converted to messages at a time; None means some megabytes of rows.
             num_proc: number of processes.
-            storage_options: for the file system of a URL.
+            storage_options: options of the file system of a URL.
+
+        Returns:
+            The size of the framed records, in bytes, before compression.
 
         Raises:
             CastError: TFRecord files cannot store a column (decimals, lists of lists of lists) or a value (out of range for
@@ -309,10 +338,11 @@ class Export(Rows, Frames):
             MediaError: a file that an image or another medium refers to cannot be read.
             DatasetDiskError: the disk is full, read-only or forbidden; existing files stay unchanged.
 
-        >>> import io
-        >>> file = io.BytesIO()
-        >>> Dataset.from_dict({"a": [1, 2]}).to_tfrecord(file), len(file.getvalue())
-        (60, 60)
+        Example:
+            >>> import io
+            >>> file = io.BytesIO()
+            >>> Dataset.from_dict({"a": [1, 2]}).to_tfrecord(file), len(file.getvalue())
+            (60, 60)
         """
         from datasets_core.io.tfrecord import write_tfrecord  # imported only when needed
 
@@ -321,14 +351,17 @@ class Export(Rows, Frames):
     def to_sql(
         self, name: str, con: Any, batch_size: int | None = None, num_proc: int | None = None, **sql_writer_kwargs: Any
     ) -> int:
-        """Write the rows into a table of a database; return the number of rows.  Lists and structs are written as JSON text.
+        """Write the rows into a table of a database. Lists and structs are written as JSON text.
 
         Args:
             name: name of the table.
             con: a connection of sqlite3 or SQLAlchemy, or the URI of a database (which needs SQLAlchemy).
             batch_size: number of rows written at a time.
-            num_proc: has no effect, since one connection writes all rows.
-            sql_writer_kwargs: for `pandas.DataFrame.to_sql`; `index` defaults to False.
+            num_proc: ignored: one connection writes all rows.
+            sql_writer_kwargs: options of `pandas.DataFrame.to_sql`; `index` defaults to False.
+
+        Returns:
+            The number of rows written.
 
         Raises:
             MissingDependencyError: pandas is not installed.
@@ -336,11 +369,12 @@ class Export(Rows, Frames):
             ArgumentTypeError: `con` is not a connection or URI.
             CastError: a nested column has values that JSON cannot store, such as bytes.
 
-        >>> import sqlite3
-        >>> connection = sqlite3.connect(":memory:")
-        >>> Dataset.from_dict({"a": [1, 2]}).to_sql("numbers", connection)
-        2
-        >>> connection.close()
+        Example:
+            >>> import sqlite3
+            >>> connection = sqlite3.connect(":memory:")
+            >>> Dataset.from_dict({"a": [1, 2]}).to_sql("numbers", connection)
+            2
+            >>> connection.close()
         """
         from datasets_core.io.tables import write_sql
 
@@ -388,10 +422,11 @@ class ForTensorflow(Rows):
             UnknownColumnError: a column neither exists nor is returned by `collate_fn`.
             CastError: the rows of a column cannot be stacked, such as lists of different lengths.
 
-        >>> dataset = Dataset(pa.table({"a": [1, 2]}))
-        >>> for batch in dataset.to_tf_dataset(batch_size=2, columns="a"):
-        ...     print(batch.shape)
-        (2,)
+        Example:
+            >>> dataset = Dataset(pa.table({"a": [1, 2]}))
+            >>> for batch in dataset.to_tf_dataset(batch_size=2, columns="a"):
+            ...     print(batch.shape)
+            (2,)
         """
         check_format("tensorflow", {})
         size = None if batch_size is None else checked_batch_size(batch_size)

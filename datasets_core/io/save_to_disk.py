@@ -60,11 +60,12 @@ class Disk(Rows):
             FileInPlaceError: the path is a file.
             DatasetDiskError, DownloadError: writing to the disk or the store failed; the old copy is unchanged.
 
-        >>> import tempfile
-        >>> with tempfile.TemporaryDirectory() as folder:
-        ...     Dataset.from_dict({"a": [1, 2]}).save_to_disk(folder)
-        ...     Dataset.load_from_disk(folder)[1]
-        {'a': 2}
+        Example:
+            >>> import tempfile
+            >>> with tempfile.TemporaryDirectory() as folder:
+            ...     Dataset.from_dict({"a": [1, 2]}).save_to_disk(folder)
+            ...     Dataset.load_from_disk(folder)[1]
+            {'a': 2}
         """
 
         wanted = {"": Shards.of(max_shard_size, num_shards, num_proc)}
@@ -82,17 +83,21 @@ class Disk(Rows):
         Args:
             dataset_path: local folder or URL; the files of a URL are fetched into the cache.
             keep_in_memory: True to read the files into memory; None reads files below the setting `max_memory_bytes`.
-            storage_options: for the file system of a URL.
+            storage_options: options of the file system of a URL.
+
+        Returns:
+            The saved rows.
 
         Raises:
             FileNotFoundDatasetsError: the folder has no saved dataset.
             ManifestError, DamagedShardError: the saved dataset is damaged.
 
-        >>> import tempfile
-        >>> with tempfile.TemporaryDirectory() as folder:
-        ...     Dataset.from_dict({"a": [1, 2, 3]}).with_format("numpy").save_to_disk(folder)
-        ...     Dataset.load_from_disk(folder)[:]["a"]
-        array([1, 2, 3])
+        Example:
+            >>> import tempfile
+            >>> with tempfile.TemporaryDirectory() as folder:
+            ...     Dataset.from_dict({"a": [1, 2, 3]}).with_format("numpy").save_to_disk(folder)
+            ...     Dataset.load_from_disk(folder)[:]["a"]
+            array([1, 2, 3])
         """
 
         return load_one(cls, dataset_path, keep_in_memory, storage_options)

@@ -4,7 +4,9 @@
 # pyright: reportReturnType=false
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Mapping, Sequence
+from inspect import cleandoc
 from typing import TYPE_CHECKING, Any, ClassVar, Self, TypeVar
 
 from datasets_core._lazy import options_to
@@ -105,7 +107,7 @@ def each_split(
     """Return a decorator: the declared method or property calls that of the same name of `kind` for every split.
 
     With return type `Self`, the method returns the results as splits; with None, nothing; otherwise a dict of results by
-    split.  The docstring of `kind` is appended to its own.
+    split.  Its docstring gets the arguments and errors of the method of `kind`.
 
     Args:
         kind: the class of the rows of a split.
@@ -132,10 +134,61 @@ def each_split(
             made = self._each((lambda _, rows: getattr(rows, name)) if isinstance(verb, property) else act)
             return type(self)(made) if returned == "Self" else None if returned == "None" else made
 
-        declared.__doc__ = f"{declared.__doc__}\n\n        `{kind.__name__}.{name}`: {verb.__doc__}"
+        about = "The results by split, as another object of this class." if returned == "Self" else "The results by split."
+        declared.__doc__ = joined_doc(declared, verb, about if returned != "None" else "")
         return options_to(run)(declared)
 
     return decorate
+
+
+def joined_doc(declared: Callable[..., Any], verb: Any, about: str = "") -> str:
+    """Return the docstring of a method of all splits: its own, with what that of one split says about arguments and errors.
+
+    Args:
+        declared: the method of all splits.
+        verb: the method or property of one split.
+        about: what the method returns, if its docstring does not say it.
+    """
+    own, other = sections_of(declared.__doc__), sections_of(verb.__doc__)
+    named = [name for name in declared.__code__.co_varnames if name in declared.__annotations__]
+    entries = {**entries_of(other.get("Args", "")), **entries_of(own.get("Args", ""))}
+    args: list[str] = []
+    for name in named:
+        if name in entries and entries[name] not in args:
+            args.append(entries[name])
+    arguments = [f"{', '.join(each for each in named if entries.get(each) == text)}: {text}" for text in args]
+    parts = [own[""], other[""].partition("\n\n")[2]]
+    parts += ["Args:\n" + "\n".join(f"    {entry}" for entry in arguments)] * bool(arguments)
+    parts += [f"Returns:\n    {own.get('Returns', about).strip()}"] * bool(own.get("Returns", about))
+    for name in ("Raises", "Example"):
+        text = own.get(name) or other.get(name)
+        parts += [f"{name}:\n{text}"] * bool(text)
+    return "\n\n".join(part for part in parts if part) + "\n"
+
+
+def sections_of(doc: str | None) -> dict[str, str]:
+    """Return the sections of a docstring by their names, what is before the first one under ""."""
+    found, name = {"": ""}, ""
+    for line in cleandoc(doc or "").splitlines():
+        if line in ("Args:", "Returns:", "Raises:", "Example:"):
+            name = line[:-1]
+            found[name] = ""
+        elif line.startswith(">>> ") or (name == ">>>" and line):
+            name = ">>>"
+            found["Example"] = f"{found.get('Example', '')}    {line}\n"
+        else:
+            name = "" if name == ">>>" else name
+            found[name] += f"{line}\n"
+    return {name: text.strip("\n") for name, text in found.items()}
+
+
+def entries_of(section: str) -> dict[str, str]:
+    """Return the text about each argument of a section."""
+    found = {}
+    for entry in re.split(r"\n(?= {4}\S)", section):
+        names, _, text = entry.strip().partition(": ")
+        found |= {name.strip(" *"): text for name in names.split(",")}
+    return found
 
 
 class SplitMapping(dict[str, T]):
@@ -160,52 +213,88 @@ class SplitMapping(dict[str, T]):
         return f"{self._kind.__name__}Dict({{\n    {inner}\n}})"
 
     def select_columns(self, column_names: str | Sequence[str]) -> Self:
-        """Keep the columns `column_names` of every split, in this order.
+        """Keep some columns of every split, in the order given.
 
-        >>> splits = DatasetDict({"train": Dataset.from_dict({"a": [1], "b": ["x"]})})
-        >>> splits.select_columns("b")["train"][0]
-        {'b': 'x'}
+        Args:
+            column_names: the column, or several.
+
+        Returns:
+            The results by split, as another object of this class.
 
         Raises:
-            UnknownColumnError: a split lacks one of the columns.
+            UnknownColumnError: a split does not have a column.
+
+        Example:
+            >>> splits = DatasetDict({"train": Dataset.from_dict({"a": [1], "b": ["x"]})})
+            >>> splits.select_columns("b")["train"][0]
+            {'b': 'x'}
         """
         return self._map("select_columns", column_names)
 
     def remove_columns(self, column_names: str | Sequence[str]) -> Self:
-        """Remove the columns `column_names` of every split.
+        """Remove columns from every split.
 
-        >>> splits = DatasetDict({"train": Dataset.from_dict({"a": [1], "b": ["x"]})})
-        >>> splits.remove_columns("b")["train"][0]
-        {'a': 1}
+        Args:
+            column_names: the column, or several.
+
+        Returns:
+            The results by split, as another object of this class.
 
         Raises:
-            UnknownColumnError: a split lacks one of the columns.
+            UnknownColumnError: a split does not have a column.
+
+        Example:
+            >>> splits = DatasetDict({"train": Dataset.from_dict({"a": [1], "b": ["x"]})})
+            >>> splits.remove_columns("b")["train"][0]
+            {'a': 1}
         """
         return self._map("remove_columns", column_names)
 
     def rename_column(self, original_column_name: str, new_column_name: str) -> Self:
         """Rename a column of every split.
 
-        >>> DatasetDict({"train": Dataset.from_dict({"a": [1]})}).rename_column("a", "b")["train"][0]
-        {'b': 1}
+        Args:
+            original_column_name: the present name.
+            new_column_name: the new name.
+
+        Returns:
+            The results by split, as another object of this class.
+
+        Example:
+            >>> DatasetDict({"train": Dataset.from_dict({"a": [1]})}).rename_column("a", "b")["train"][0]
+            {'b': 1}
         """
         return self._map("rename_column", original_column_name, new_column_name)
 
     def rename_columns(self, column_mapping: Mapping[str, str]) -> Self:
-        """Rename columns of every split; the mapping has the old names as keys.
+        """Rename columns of every split.
 
-        >>> splits = DatasetDict({"train": Dataset.from_dict({"a": [1], "b": ["x"]})})
-        >>> splits.rename_columns({"a": "id", "b": "text"})["train"][0]
-        {'id': 1, 'text': 'x'}
+        Args:
+            column_mapping: the new name of each column to rename.
+
+        Returns:
+            The results by split, as another object of this class.
+
+        Example:
+            >>> splits = DatasetDict({"train": Dataset.from_dict({"a": [1], "b": ["x"]})})
+            >>> splits.rename_columns({"a": "id", "b": "text"})["train"][0]
+            {'id': 1, 'text': 'x'}
         """
         return self._map("rename_columns", column_mapping)
 
     def cast(self, features: Features) -> Self:
         """Cast the columns of every split to other features; see `Dataset.cast`.
 
-        >>> splits = DatasetDict({"train": Dataset.from_dict({"a": [1]})})
-        >>> splits.cast(Features({"a": Value("int8")}))["train"].features["a"]
-        Value('int8')
+        Args:
+            features: the new type of every column.
+
+        Returns:
+            The results by split, as another object of this class.
+
+        Example:
+            >>> splits = DatasetDict({"train": Dataset.from_dict({"a": [1]})})
+            >>> splits.cast(Features({"a": Value("int8")}))["train"].features["a"]
+            Value('int8')
         """
         return self._map("cast", features)
 
@@ -233,12 +322,18 @@ class SplitMapping(dict[str, T]):
         embed_external_files: bool = True,
         num_proc: int | None = None,
     ) -> CommitInfo:
-        """Push every split to a dataset repository of the Hub, in one commit; see `Dataset.push_to_hub`.
+        """Push every split to a dataset repository of the Hub, in one commit.
 
-        They replace all splits of the config: other splits in the repository are removed.
+        The splits replace all splits of the config: other splits in the repository are removed.
 
         Args:
+            repo_id, config_name, set_default, data_dir, revision: see `Dataset.push_to_hub`.
+            commit_message, commit_description, private, token, create_pr: see `Dataset.push_to_hub`.
+            max_shard_size, embed_external_files, num_proc: see `Dataset.push_to_hub`.
             num_shards: number of files by split; for other splits it is computed from `max_shard_size`.
+
+        Returns:
+            The commit, as `huggingface_hub.CommitInfo`.
 
         Raises:
             ConfigurationError: the splits have different features; see also `Dataset.push_to_hub`.

@@ -49,8 +49,9 @@ class IterableColumn:
         source: rows, or the values of a column of structs.
         column_name: of the column, or the field.
 
-    >>> list(IterableColumn([{"a": {"b": 1}}, {"a": {"b": 2}}], "a")["b"])
-    [1, 2]
+    Example:
+        >>> list(IterableColumn([{"a": {"b": 1}}, {"a": {"b": 2}}], "a")["b"])
+        [1, 2]
     """
 
     def __init__(self, source: Iterable[Any], column_name: str) -> None:
@@ -80,9 +81,10 @@ class IterableDataset(StreamExports, StreamMaking, Frames):
         split: name of the split.
         format: of the rows.
 
-    >>> stream = IterableDataset.from_dict({"a": [1, 2, 3]})
-    >>> list(stream.skip(1).map(lambda row: {"a": row["a"] * 10}))
-    [{'a': 20}, {'a': 30}]
+    Example:
+        >>> stream = IterableDataset.from_dict({"a": [1, 2, 3]})
+        >>> list(stream.skip(1).map(lambda row: {"a": row["a"] * 10}))
+        [{'a': 20}, {'a': 30}]
     """
 
     def __init__(
@@ -133,26 +135,38 @@ class IterableDataset(StreamExports, StreamMaking, Frames):
     # -- order ---------------------------------------------------------------------------------------------------------
 
     def take(self, n: int) -> Self:
-        """The first `n` rows.
+        """Return a stream of the first `n` rows.
 
-        >>> list(IterableDataset.from_dict({"a": [1, 2, 3]}).take(2))
-        [{'a': 1}, {'a': 2}]
+        Args:
+            n: number of rows.
+
+        Example:
+            >>> list(IterableDataset.from_dict({"a": [1, 2, 3]}).take(2))
+            [{'a': 1}, {'a': 2}]
         """
         return self._then(Limit(at_least("n", n, 0)))
 
     def skip(self, n: int) -> Self:
-        """The rows behind the first `n`, which are not read, unless a function has to see them.
+        """Return the stream without the first `n` rows. They are not read, unless a function needs them.
 
-        >>> list(IterableDataset.from_dict({"a": [1, 2, 3]}).skip(2))
-        [{'a': 3}]
+        Args:
+            n: number of rows to leave out.
+
+        Example:
+            >>> list(IterableDataset.from_dict({"a": [1, 2, 3]}).skip(2))
+            [{'a': 3}]
         """
         return self._then(Limit(at_least("n", n, 0), is_skip=True))
 
     def repeat(self, num_times: int | None) -> Self:
-        """The rows again and again: `num_times` times, or (None) without end.
+        """Return the stream repeated a number of times, or endlessly.
 
-        >>> list(IterableDataset.from_dict({"a": [1, 2]}).repeat(None).take(3))
-        [{'a': 1}, {'a': 2}, {'a': 1}]
+        Args:
+            num_times: number of repetitions; None repeats without end.
+
+        Example:
+            >>> list(IterableDataset.from_dict({"a": [1, 2]}).repeat(None).take(3))
+            [{'a': 1}, {'a': 2}, {'a': 1}]
         """
         return self._then(Repeat(None if num_times is None else max(0, at_least("num_times", num_times, -(2**62)))))
 
@@ -185,12 +199,13 @@ class IterableDataset(StreamExports, StreamMaking, Frames):
                 `repeat`; else the order stays until `set_epoch`.  In a `DataLoader` that starts new workers for each epoch,
                 call `set_epoch` before each epoch.
 
-        >>> stream = IterableDataset.from_dict({"a": range(8)}).shuffle(seed=42)
-        >>> sorted(stream["a"]) == list(range(8)), list(stream) == list(stream)
-        (True, True)
-
         Raises:
             ConfigurationError: a window without rows or bytes, or a negative seed.
+
+        Example:
+            >>> stream = IterableDataset.from_dict({"a": range(8)}).shuffle(seed=42)
+            >>> sorted(stream["a"]) == list(range(8)), list(stream) == list(stream)
+            (True, True)
         """
         most = settings().stream_window_bytes if window_bytes is None else at_least_one("window_bytes", window_bytes)
         size = at_least_one("buffer_size", buffer_size)
@@ -199,18 +214,19 @@ class IterableDataset(StreamExports, StreamMaking, Frames):
         return self._then(Shuffle(_seed(seed, generator), size, anew, window_bytes=most, is_by_bytes=is_by_bytes))
 
     def shard(self, num_shards: int, index: int, contiguous: bool = True) -> Self:
-        """One of `num_shards` parts; they have all rows together, and none twice.
+        """Return one of `num_shards` disjoint parts, which together contain all rows.
 
         Args:
-            num_shards: how many parts.
-            index: which, from 0.
-            contiguous: a run of shards or rows; else every so many.
-
-        >>> list(IterableDataset.from_dict({"a": [1, 2, 3]}).shard(2, 0))
-        [{'a': 1}, {'a': 2}]
+            num_shards: number of parts.
+            index: number of the part, from 0.
+            contiguous: True for a contiguous range of shards or rows; False for every `num_shards`-th one.
 
         Raises:
-            ConfigurationError: a part that does not exist.
+            ConfigurationError: the part does not exist.
+
+        Example:
+            >>> list(IterableDataset.from_dict({"a": [1, 2, 3]}).shard(2, 0))
+            [{'a': 1}, {'a': 2}]
         """
         count = at_least_one("num_shards", num_shards)
         if at_least("index", index, 0) >= count:
@@ -222,12 +238,14 @@ class IterableDataset(StreamExports, StreamMaking, Frames):
         return self._like(self._plan.every(count, index))
 
     def reshard(self) -> Self:
-        """The same rows in more shards: one for each row group of Parquet files, or record batch of Arrow files.
+        """Return the same rows in more shards: one for each row group of Parquet files, or record batch of Arrow files.
 
-        The parts of `shard`, and those of the workers of a loader, are equal to the row in any case.
+        The parts of `shard`, and those of the workers of a loader, have equal numbers of rows (a difference of at most one)
+        in any case.
 
-        >>> IterableDataset.from_dict({"a": [1, 2]}).reshard().num_shards
-        1
+        Example:
+            >>> IterableDataset.from_dict({"a": [1, 2]}).reshard().num_shards
+            1
         """
         from datasets_core.stream.combine import resharded  # 5 ms that streams of one source do without
 
@@ -246,12 +264,13 @@ class IterableDataset(StreamExports, StreamMaking, Frames):
             lanes: as for `split_dataset_by_node`.
             bandwidth: bytes a second that the seconds are estimated with; None: 50 MB, or 500 MB for what is on this disk.
 
-        >>> stream = Dataset.from_dict({"a": [1, 2, 3]}).to_iterable_dataset()
-        >>> stream.explain().num_rows
-        3
-
         Raises:
             ConfigurationError: an invalid number.
+
+        Example:
+            >>> stream = Dataset.from_dict({"a": [1, 2, 3]}).to_iterable_dataset()
+            >>> stream.explain().num_rows
+            3
         """
         from datasets_core.stream.explain import ExplainRequest, explained  # 3 ms that reading does without
 
@@ -263,28 +282,31 @@ class IterableDataset(StreamExports, StreamMaking, Frames):
     # -- rows by their ids ---------------------------------------------------------------------------------------------
 
     def locate(self, id: str | bytes) -> int:
-        """The place in the present epoch at which the row with this id comes: `list(stream)[stream.locate(id)]` is that row.
+        """Return the position of a row in the present epoch: `list(stream)[stream.locate(id)]` is that row.
 
-        Only a stream of the files of a dataset that was built knows it, before anything is done to its rows; see
-        `as_dataset(read_config=…)`.  A row that comes more than once is at the first of its places.
+        Only streams of the files of a built dataset support this, before any transform; see `as_dataset(read_config=…)`.
+        For a row that occurs more than once, the first position is returned.
+
+        Args:
+            id: the id of the row.
 
         Raises:
-            RowIdError: no row of the stream has it.
-            ConfigurationError: a stream of other rows.
+            RowIdError: no row of the stream has the id.
+            ConfigurationError: the stream does not have row ids.
         """
         from datasets_core.stream.row_ids import files_of_plan, place_of  # 2 ms that other streams do without
 
         return place_of(files_of_plan(self._plan), id, self._epoch)
 
     def rows(self, ids: Any) -> Self:
-        """A stream of the rows with these ids, in the order of the ids; of the same streams as `locate`.
+        """Return a stream of the rows with some ids, in the order of the ids. Supported by the same streams as `locate`.
 
         Args:
-            ids: a list, a tuple, an array or a column of ids, as str or bytes; a single id gives a stream of one row.
+            ids: a list, tuple, array or column of ids, as str or bytes; a single id gives a stream of one row.
 
         Raises:
-            RowIdError: no row of the stream has one of them.
-            ConfigurationError: a stream of other rows.
+            RowIdError: no row of the stream has one of the ids.
+            ConfigurationError: the stream does not have row ids.
         """
         from datasets_core.stream.row_ids import files_of_plan, rows_by_id
 
@@ -304,22 +326,23 @@ class IterableDataset(StreamExports, StreamMaking, Frames):
         extra_columns: Literal["raise", "ignore"] = "raise",
         missing_columns: Literal["raise", "insert"] = "raise",
     ) -> Self:
-        """A stream of columns of values.
+        """Return a stream of columns of values.
 
         Args:
-            mapping: for each column its values.
-            features: what the columns are to be; None: what their values say.
-            info: what is known of the dataset.
-            split: the split that the rows are of.
-            num_shards: shards that the rows are divided into.
-            extra_columns: "ignore" leaves out columns that the features lack; "raise" is an error.
-            missing_columns: "insert" makes a column of None of each that only the features have; "raise" is an error.
-
-        >>> list(IterableDataset.from_dict({"a": [1, 2]}))
-        [{'a': 1}, {'a': 2}]
+            mapping: the values of each column.
+            features: types of the columns; None infers them from the values.
+            info: metadata of the dataset.
+            split: name of the split.
+            num_shards: number of shards into which the rows are divided.
+            extra_columns: "ignore" leaves out columns that the features lack; "raise" raises an error.
+            missing_columns: "insert" adds a column of None for each that only the features have; "raise" raises an error.
 
         Raises:
-            ConfigurationError: columns of different lengths, or more shards than rows.
+            ConfigurationError: the columns have different lengths, or there are more shards than rows.
+
+        Example:
+            >>> list(IterableDataset.from_dict({"a": [1, 2]}))
+            [{'a': 1}, {'a': 2}]
         """
         lengths = {name: len(values) for name, values in mapping.items()}
         if len(set(lengths.values())) > 1:
@@ -342,13 +365,18 @@ class IterableDataset(StreamExports, StreamMaking, Frames):
         extra_columns: Literal["raise", "ignore"] = "raise",
         missing_columns: Literal["raise", "insert"] = "raise",
     ) -> Self:
-        """A stream of rows. For arguments see `from_dict`.
+        """Return a stream of rows.
 
-        >>> list(IterableDataset.from_list([{"a": 1}, {"a": 2}]))
-        [{'a': 1}, {'a': 2}]
+        Args:
+            mapping: the rows, each a dict by column.
+            features, info, split, num_shards, extra_columns, missing_columns: see `from_dict`.
 
         Raises:
-            CellCastError: values that share no type, or do not fit their feature.
+            CellCastError: values share no type, or do not fit their feature.
+
+        Example:
+            >>> list(IterableDataset.from_list([{"a": 1}, {"a": 2}]))
+            [{'a': 1}, {'a': 2}]
         """
         wanted = features if info is None or info.features is None else info.features
         from datasets_core.store.rows.create import rows_table  # 7 ms that reading does without
@@ -367,23 +395,24 @@ class IterableDataset(StreamExports, StreamMaking, Frames):
         *,
         extra_columns: Literal["raise", "ignore"] = "raise",
     ) -> Self:
-        """A stream of the rows that a generator function yields; it is called anew in each iteration.
+        """Return a stream of the rows that a generator function yields. The function is called again in each iteration.
 
         Args:
-            generator: gives an iterable of dicts, called with `gen_kwargs`.
-            features: what the columns are to be; None: rows are given as they are yielded.
-            gen_kwargs: arguments of the generator; lists of one length divide the rows among workers.
-            split: the split that the rows are of.
-            extra_columns: "ignore" leaves out keys of rows that the features lack; "raise" is an error.
+            generator: a function that returns an iterable of dicts; it is called with `gen_kwargs`.
+            features: types of the columns; None passes rows on as they are yielded.
+            gen_kwargs: arguments of the generator; lists of the same length divide the rows among workers.
+            split: name of the split.
+            extra_columns: "ignore" leaves out keys of rows that the features lack; "raise" raises an error.
 
         Raises:
-            ArgumentTypeError: the generator is none.
+            ArgumentTypeError: `generator` is not a function.
 
-        >>> def squares(below):
-        ...     for number in range(below):
-        ...         yield {"square": number**2}
-        >>> list(IterableDataset.from_generator(squares, gen_kwargs={"below": 3}))
-        [{'square': 0}, {'square': 1}, {'square': 4}]
+        Example:
+            >>> def squares(below):
+            ...     for number in range(below):
+            ...         yield {"square": number**2}
+            >>> list(IterableDataset.from_generator(squares, gen_kwargs={"below": 3}))
+            [{'square': 0}, {'square': 1}, {'square': 4}]
         """
         from datasets_core.stream.sources.tables import rows_of_generator
 
@@ -401,7 +430,13 @@ class IterableDataset(StreamExports, StreamMaking, Frames):
         preserve_index: bool | None = None,
         num_shards: int = 1,
     ) -> Self:
-        """A stream of the rows of a pandas frame."""
+        """Return a stream of the rows of a pandas frame.
+
+        Args:
+            df: the frame.
+            features, info, split, num_shards: see `from_dict`.
+            preserve_index: True keeps the index as a column; None keeps it unless it only counts the rows.
+        """
         table = pa.Table.from_pandas(df, preserve_index=preserve_index).replace_schema_metadata(None)
         return cls._of(table, features, info, split, num_shards)
 
@@ -413,7 +448,12 @@ class IterableDataset(StreamExports, StreamMaking, Frames):
         info: DatasetInfo | None = None,
         split: NamedSplit | str | None = None,
     ) -> Self:
-        """A stream of the rows of a polars frame."""
+        """Return a stream of the rows of a polars frame.
+
+        Args:
+            df: the frame.
+            features, info, split: see `from_dict`.
+        """
         return cls._of(df.to_arrow(), features, info, split, 1)
 
     @classmethod
@@ -424,22 +464,31 @@ class IterableDataset(StreamExports, StreamMaking, Frames):
         info: DatasetInfo | None = None,
         split: NamedSplit | str | None = None,
     ) -> Self:
-        """A stream of the rows of a frame of narwhals."""
+        """Return a stream of the rows of a narwhals frame.
+
+        Args:
+            df: the frame.
+            features, info, split: see `from_dict`.
+        """
         return cls._of(df.to_arrow(), features, info, split, 1)
 
     @classmethod
     def from_file(cls, filename: Path) -> Self:
-        """The rows of an Arrow file (file or stream format) or of a Parquet file, mapped.
+        """Return a stream of the rows of an Arrow file (file or stream format) or of a Parquet file, memory-mapped.
+
+        Args:
+            filename: path of the file.
 
         Raises:
-            DamagedShardError: the file is cut, damaged or of another kind.
+            DamagedShardError: the file is truncated, damaged or of another format.
 
-        >>> import os, tempfile
-        >>> with tempfile.TemporaryDirectory() as folder:
-        ...     path = os.path.join(folder, "a.parquet")
-        ...     _ = Dataset.from_dict({"a": [1, 2]}).to_parquet(path)
-        ...     list(IterableDataset.from_file(path))
-        [{'a': 1}, {'a': 2}]
+        Example:
+            >>> import os, tempfile
+            >>> with tempfile.TemporaryDirectory() as folder:
+            ...     path = os.path.join(folder, "a.parquet")
+            ...     _ = Dataset.from_dict({"a": [1, 2]}).to_parquet(path)
+            ...     list(IterableDataset.from_file(path))
+            [{'a': 1}, {'a': 2}]
         """
         from datasets_core.store.source import paths_of_files
 
@@ -516,18 +565,19 @@ class IterableDataset(StreamExports, StreamMaking, Frames):
     def to_narwhals(
         self, batch_size: int | None = None, batched: bool = False, backend: str = "pyarrow"
     ) -> nw.DataFrame[Any] | Iterator[nw.DataFrame[Any]]:
-        """The rows as a frame of narwhals, at once or (`batched`) in frames of `batch_size` rows.
+        """Return the rows as a narwhals frame or, with `batched=True`, as frames of `batch_size` rows.
 
         Args:
-            batch_size: rows of a frame.
-            batched: give several frames.
-            backend: the tabular format that narwhals is to work on.
+            batch_size: number of rows of a frame.
+            batched: True returns an iterator of frames instead of one with all rows.
+            backend: name of the library whose frames narwhals wraps.
 
         Raises:
             MissingDependencyError: narwhals, or the backend, is not installed.
 
-        >>> IterableDataset.from_dict({"a": [1, 2]}).to_narwhals()["a"].sum()
-        3
+        Example:
+            >>> IterableDataset.from_dict({"a": [1, 2]}).to_narwhals()["a"].sum()
+            3
         """
         check_format("narwhals", {"backend": backend})
         return self._frames("narwhals", batch_size, batched, backend=backend)  # type: ignore[no-any-return]

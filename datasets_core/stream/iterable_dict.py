@@ -33,9 +33,10 @@ def _with_split(function: Callable[..., Any], split: str, *arguments: Any, **kwa
 class IterableDatasetDict(SplitMapping[IterableDataset]):
     """Streams by split.
 
-    >>> splits = IterableDatasetDict({"train": IterableDataset.from_dict({"a": [1, 2]})})
-    >>> list(splits.map(lambda row: {"b": row["a"] * 10})["train"])
-    [{'a': 1, 'b': 10}, {'a': 2, 'b': 20}]
+    Example:
+        >>> splits = IterableDatasetDict({"train": IterableDataset.from_dict({"a": [1, 2]})})
+        >>> list(splits.map(lambda row: {"b": row["a"] * 10})["train"])
+        [{'a': 1, 'b': 10}, {'a': 2, 'b': 20}]
     """
 
     _kind = IterableDataset
@@ -72,10 +73,12 @@ class IterableDatasetDict(SplitMapping[IterableDataset]):
         Args:
             with_split: the function gets the name of the split behind its other arguments.
             num_workers: of each split that is read, who makes so many calls at once.
+            engine, on_error: see `IterableDataset.map`.
 
-        >>> splits = IterableDatasetDict({"train": IterableDataset.from_dict({"a": [1]})})
-        >>> list(splits.map(lambda row, split: {"b": split}, with_split=True)["train"])
-        [{'a': 1, 'b': 'train'}]
+        Example:
+            >>> splits = IterableDatasetDict({"train": IterableDataset.from_dict({"a": [1]})})
+            >>> list(splits.map(lambda row, split: {"b": split}, with_split=True)["train"])
+            [{'a': 1, 'b': 'train'}]
         """
 
     @each_split(IterableDataset)
@@ -115,7 +118,12 @@ class IterableDatasetDict(SplitMapping[IterableDataset]):
 
     @each_split(IterableDataset)
     def cast_column(self, column: str, feature: FeatureType) -> Self:
-        """Cast one column of every split to another type; see `IterableDataset.cast_column`."""
+        """Cast one column of every split to another type; see `IterableDataset.cast_column`.
+
+        Args:
+            column: name of the column.
+            feature: the new type, such as `Value("float32")`.
+        """
 
     @each_split(IterableDataset)
     def with_format(self, type: str | None = None) -> Self:
@@ -143,11 +151,12 @@ class IterableDatasetDict(SplitMapping[IterableDataset]):
             ConfigurationError: a split is not a valid folder name, or a key of `num_shards` is not a split;
                 as for `IterableDataset.save_to_disk`.
 
-        >>> import tempfile
-        >>> with tempfile.TemporaryDirectory() as folder:
-        ...     IterableDatasetDict({"train": IterableDataset.from_dict({"a": [1, 2]})}).save_to_disk(folder)
-        ...     DatasetDict.load_from_disk(folder)["train"]["a"][:]
-        [1, 2]
+        Example:
+            >>> import tempfile
+            >>> with tempfile.TemporaryDirectory() as folder:
+            ...     IterableDatasetDict({"train": IterableDataset.from_dict({"a": [1, 2]})}).save_to_disk(folder)
+            ...     DatasetDict.load_from_disk(folder)["train"]["a"][:]
+            [1, 2]
         """
         files = shards_by_split(num_shards, self)
         from datasets_core.stream.io.files import save_streams  # 15 ms that reading does without

@@ -333,15 +333,19 @@ class Streamed(StreamFacts):
         return self._epoch
 
     def set_epoch(self, epoch: int) -> None:
-        """Choose the epoch: shuffled rows come in another order in each.
+        """Choose the epoch. Shuffled rows have another order in each epoch.
 
-        >>> stream = Dataset.from_dict({"a": range(100)}).to_iterable_dataset().shuffle(seed=1)
-        >>> first = list(stream)
-        >>> stream.set_epoch(1)
-        >>> list(stream) == first
-        False
+        A state of another epoch that was loaded, but not used yet, is discarded.
 
-        A state of another epoch that was loaded, and not used, is forgotten.
+        Args:
+            epoch: number of the epoch, from 0.
+
+        Example:
+            >>> stream = Dataset.from_dict({"a": range(100)}).to_iterable_dataset().shuffle(seed=1)
+            >>> first = list(stream)
+            >>> stream.set_epoch(1)
+            >>> list(stream) == first
+            False
         """
         self._epoch, self._is_begun = whole_number("epoch", epoch), False
         if self._loaded is not None and self._loaded.epoch != self._epoch:
@@ -358,13 +362,18 @@ class Streamed(StreamFacts):
         return lambda delivery: (shown.rows(delivery.block), delivery.after)
 
     def iter(self, batch_size: int, drop_last_batch: bool = False) -> RowIterator:
-        """The rows in batches, each as columns.
+        """Return an iterator of batches; each is a dict of columns.
 
-        >>> list(Dataset.from_dict({"a": [1, 2, 3]}).to_iterable_dataset().iter(2))
-        [{'a': [1, 2]}, {'a': [3]}]
+        Args:
+            batch_size: number of rows of a batch.
+            drop_last_batch: True leaves out the last batch if it has fewer rows.
 
         Raises:
-            ConfigurationError: a batch size below 1.
+            ConfigurationError: the batch size is below 1.
+
+        Example:
+            >>> list(Dataset.from_dict({"a": [1, 2, 3]}).to_iterable_dataset().iter(2))
+            [{'a': [1, 2]}, {'a': [3]}]
         """
         size = at_least_one("batch_size", batch_size)
 
@@ -436,14 +445,15 @@ class Streamed(StreamFacts):
         The state contains fingerprints of the rows, the split, the read config and the steps; `load_state_dict` refuses a state
         of another stream.  For a built dataset only the splits read are compared; others may change in the meantime.
 
-        >>> stream = Dataset.from_dict({"a": [1, 2, 3]}).to_iterable_dataset()
-        >>> rows = iter(stream)
-        >>> next(rows)
-        {'a': 1}
-        >>> state = stream.state_dict()
-        >>> stream.load_state_dict(state)
-        >>> list(stream)
-        [{'a': 2}, {'a': 3}]
+        Example:
+            >>> stream = Dataset.from_dict({"a": [1, 2, 3]}).to_iterable_dataset()
+            >>> rows = iter(stream)
+            >>> next(rows)
+            {'a': 1}
+            >>> state = stream.state_dict()
+            >>> stream.load_state_dict(state)
+            >>> list(stream)
+            [{'a': 2}, {'a': 3}]
         """
         if self._loaded is not None:
             place = self._loaded
@@ -454,7 +464,11 @@ class Streamed(StreamFacts):
         return self.saved_at(place)
 
     def saved_at(self, place: Place) -> dict[str, Any]:
-        """The state of a place, which an iteration of the stream reached."""
+        """Return the state of a position that an iteration of the stream reached.
+
+        Args:
+            place: the position.
+        """
         seen = versions_relied_on(self._plan.source.indexes())
         files = seen if any(count for count, *_ in seen) else None
         return saved(replace(place, files=files), self._signed(), self._lanes)
@@ -485,10 +499,13 @@ class Streamed(StreamFacts):
             self._told.load()
 
     def resumed_at(self, state: dict[str, Any]) -> tuple[Node, Place]:
-        """Return the rows, and the place in a state, for an iteration that resumes there.
+        """Return the rows and the position in a state, for an iteration that resumes there.
+
+        Args:
+            state: a state of this stream.
 
         Raises:
-            StreamStateError: it is of another stream, or altered.
+            StreamStateError: the state belongs to another stream, or was altered.
         """
         place = self._read(state)
         node = self._node_at(place)

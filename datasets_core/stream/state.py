@@ -449,18 +449,19 @@ def merge_states(states: Iterable[Any]) -> dict[str, Any]:
         states: of all ranks: each the result of `state_dict` of the stream, or of torchdata's `StatefulDataLoader`, which
             contains the states of its workers, or dicts and lists that contain such states.
 
-    >>> from datasets_core.distributed import split_dataset_by_node
-    >>> stream = Dataset.from_dict({"a": range(100)}).to_iterable_dataset()
-    >>> ranks = [split_dataset_by_node(stream, rank, 2) for rank in range(2)]
-    >>> heads = [[next(rows)["a"] for _ in range(10)] for rows in map(iter, ranks)]
-    >>> alone = split_dataset_by_node(stream, 0, 1)
-    >>> alone.load_state_dict(merge_states([part.state_dict() for part in ranks]))
-    >>> len(list(alone))
-    80
-
     Raises:
         StreamStateError: values that are not states, states of different streams or epochs, or a lane missing or contradictory.
         ArgumentTypeError: not a list.
+
+    Example:
+        >>> from datasets_core.distributed import split_dataset_by_node
+        >>> stream = Dataset.from_dict({"a": range(100)}).to_iterable_dataset()
+        >>> ranks = [split_dataset_by_node(stream, rank, 2) for rank in range(2)]
+        >>> heads = [[next(rows)["a"] for _ in range(10)] for rows in map(iter, ranks)]
+        >>> alone = split_dataset_by_node(stream, 0, 1)
+        >>> alone.load_state_dict(merge_states([part.state_dict() for part in ranks]))
+        >>> len(list(alone))
+        80
     """
     found = list(stream_states(states))
     if not found:
@@ -609,17 +610,21 @@ def audit(states: Iterable[Any], stream: Streamed) -> Audit:
         states: of all ranks and workers, see `merge_states`.
         stream: of any rank, divided by `split_dataset_by_node` as those were.
 
-    >>> from datasets_core.distributed import split_dataset_by_node
-    >>> stream = Dataset.from_dict({"a": range(100)}).to_iterable_dataset()
-    >>> ranks = [split_dataset_by_node(stream, rank, 2) for rank in range(2)]
-    >>> rows = [list(part) for part in ranks]
-    >>> print(audit([part.state_dict() for part in ranks], ranks[0]))
-    All 100 rows were delivered exactly once.
-    >>> print(audit([ranks[0].state_dict()], ranks[0]).missing[0])
-    lane 1, rows 0 to 2 (the first: row 3)
+    Returns:
+        The report. It prints as a sentence, and lists missing and repeated rows by lane.
 
     Raises:
         StreamStateError: not states of this stream, states of different epochs, or a stream not divided by lanes.
+
+    Example:
+        >>> from datasets_core.distributed import split_dataset_by_node
+        >>> stream = Dataset.from_dict({"a": range(100)}).to_iterable_dataset()
+        >>> ranks = [split_dataset_by_node(stream, rank, 2) for rank in range(2)]
+        >>> rows = [list(part) for part in ranks]
+        >>> print(audit([part.state_dict() for part in ranks], ranks[0]))
+        All 100 rows were delivered exactly once.
+        >>> print(audit([ranks[0].state_dict()], ranks[0]).missing[0])
+        lane 1, rows 0 to 2 (the first: row 3)
     """
     found = list(stream_states(states))
     plan = stream._plan

@@ -66,13 +66,14 @@ class Transforming(Streamed):
                 "processes", for functions that spend it in Python: function and rows are sent to worker processes.
             on_error: "raise", "skip" or "null": action for rows at which this function fails; None: see `on_error`.
 
-        >>> list(Dataset.from_dict({"a": [1, 2]}).to_iterable_dataset().map(lambda row: {"b": row["a"] * 10}))
-        [{'a': 1, 'b': 10}, {'a': 2, 'b': 20}]
-
         Raises:
             UnknownColumnError: a column that does not exist.
             ArgumentTypeError: the function returns a value that is not a dict of columns.
             WorkerDiedError: while reading: a process of `engine="processes"` was killed.
+
+        Example:
+            >>> list(Dataset.from_dict({"a": [1, 2]}).to_iterable_dataset().map(lambda row: {"b": row["a"] * 10}))
+            [{'a': 1, 'b': 10}, {'a': 2, 'b': 20}]
         """
         call = self._function("map", function or _same, fn_kwargs, with_indices, input_columns, _pool(num_workers, engine))
         result = None if features is None else Features(features).copy()
@@ -100,12 +101,13 @@ class Transforming(Streamed):
             with_indices, input_columns, batched, batch_size, fn_kwargs, num_workers, engine: see `map`.
             on_error: "raise" or "skip" (as is "null"): action for rows at which this function fails; None: see `on_error`.
 
-        >>> list(Dataset.from_dict({"a": [1, 2, 3]}).to_iterable_dataset().filter(lambda row: row["a"] > 1))
-        [{'a': 2}, {'a': 3}]
-
         Raises:
             UnknownColumnError: a column that does not exist.
             MaskLengthError: a batched function did not return one boolean for each row.
+
+        Example:
+            >>> list(Dataset.from_dict({"a": [1, 2, 3]}).to_iterable_dataset().filter(lambda row: row["a"] > 1))
+            [{'a': 2}, {'a': 3}]
         """
         if is_expression(function):
             if with_indices or input_columns is not None or fn_kwargs:
@@ -134,15 +136,16 @@ class Transforming(Streamed):
             quarantine: a file that collects such rows, each once, from any number of processes: JSON lines, or Parquet if it
                 is called so.  It has the file and the row of their origin, the step, the error, and the values.
 
-        >>> stream = Dataset.from_dict({"a": [1, 0, 2]}).to_iterable_dataset().map(lambda row: {"b": 2 // row["a"]})
-        >>> list(stream.on_error("skip", max_errors=1))
-        [{'a': 1, 'b': 2}, {'a': 2, 'b': 1}]
-        >>> list(stream.on_error("null"))
-        [{'a': 1, 'b': 2}, {'a': 0, 'b': None}, {'a': 2, 'b': 1}]
-
         Raises:
             ConfigurationError: unknown action, or a file of an unknown kind.
             TooManyErrorsError: while reading: more rows failed than `max_errors`.
+
+        Example:
+            >>> stream = Dataset.from_dict({"a": [1, 0, 2]}).to_iterable_dataset().map(lambda row: {"b": 2 // row["a"]})
+            >>> list(stream.on_error("skip", max_errors=1))
+            [{'a': 1, 'b': 2}, {'a': 2, 'b': 1}]
+            >>> list(stream.on_error("null"))
+            [{'a': 1, 'b': 2}, {'a': 0, 'b': None}, {'a': 2, 'b': 1}]
         """
         if action not in ACTIONS:
             raise ConfigurationError(f"Invalid on_error({action!r}). Give {', '.join(map(repr, ACTIONS))}.")
@@ -157,19 +160,20 @@ class Transforming(Streamed):
         by_column: str | Sequence[str] | None = None,
         drop_last_batch: bool = False,
     ) -> Self:
-        """Rows put together: each row of the result holds the lists of `batch_size` rows, or of a run of rows.
+        """Return a stream of batches: each row holds, by column, the lists of values of several rows.
 
         Args:
-            batch_size: how many; 0 or less for all.
-            by_column: put rows together that follow one another and have the same values in this column, or these columns.
-            drop_last_batch: leave out the last, if it has fewer rows, or is a run that the end of the rows ended.
-
-        >>> list(Dataset.from_dict({"a": [1, 2, 3]}).to_iterable_dataset().batch(2))
-        [{'a': [1, 2]}, {'a': [3]}]
+            batch_size: number of rows of a batch; 0 or less puts all rows into one.
+            by_column: put successive rows with equal values in this column, or these columns, into one batch.
+            drop_last_batch: True leaves out the last batch if it has fewer rows, or if the end of the rows ended it.
 
         Raises:
-            ConfigurationError: neither a size nor a column.
-            UnknownColumnError: a column that does not exist.
+            ConfigurationError: neither a size nor a column is passed.
+            UnknownColumnError: a column does not exist.
+
+        Example:
+            >>> list(Dataset.from_dict({"a": [1, 2, 3]}).to_iterable_dataset().batch(2))
+            [{'a': [1, 2]}, {'a': [3]}]
         """
         names = tuple(named(by_column))
         if not names and batch_size is None:
@@ -202,13 +206,14 @@ class Transforming(Streamed):
             window_rows: rows of a window; the first windows are smaller, so that rows come early, and so are
                 those of lanes.  Larger windows leave less room in rows, and cost more when resuming.
 
-        >>> stream = Dataset.from_dict({"input_ids": [[1, 1, 1], [2, 2], [3], [4, 4]]}).to_iterable_dataset()
-        >>> list(stream.pack(4))
-        [{'input_ids': [1, 1, 1, 3], 'seq_lengths': [3, 1]}, {'input_ids': [2, 2, 4, 4], 'seq_lengths': [2, 2]}]
-
         Raises:
             UnknownColumnError: a column that does not exist.
             ConfigurationError: a column without lists, or lists of different lengths in a row; an overlong row with "raise".
+
+        Example:
+            >>> stream = Dataset.from_dict({"input_ids": [[1, 1, 1], [2, 2], [3], [4, 4]]}).to_iterable_dataset()
+            >>> list(stream.pack(4))
+            [{'input_ids': [1, 1, 1, 3], 'seq_lengths': [3, 1]}, {'input_ids': [2, 2, 4, 4], 'seq_lengths': [2, 2]}]
         """
         from datasets_core.stream.packing import OVERLONG, Pack  # 2 ms that other streams do without
 
@@ -236,12 +241,13 @@ class Transforming(Streamed):
         Args:
             columns: which of the three, in this order after the others.
 
-        >>> rows = Dataset.from_dict({"a": [7, 8, 9]}).to_iterable_dataset().shuffle(seed=1).with_row_ids("__row__")
-        >>> sorted((row["__row__"], row["a"]) for row in rows)
-        [(0, 7), (1, 8), (2, 9)]
-
         Raises:
             ConfigurationError: another column, an existing column, or rows made from several.
+
+        Example:
+            >>> rows = Dataset.from_dict({"a": [7, 8, 9]}).to_iterable_dataset().shuffle(seed=1).with_row_ids("__row__")
+            >>> sorted((row["__row__"], row["a"]) for row in rows)
+            [(0, 7), (1, 8), (2, 9)]
         """
         from datasets_core.stream.row_ids import COLUMNS, RowIds, check_steps  # 1 ms that other streams do without
 
@@ -254,66 +260,84 @@ class Transforming(Streamed):
     # -- columns -------------------------------------------------------------------------------------------------------
 
     def select_columns(self, column_names: str | Sequence[str]) -> Self:
-        """Only these columns, in this order; the others are not read.
+        """Return the stream with some columns only, in the order given. Other columns are not read.
 
-        >>> list(Dataset.from_dict({"a": [1], "b": [2]}).to_iterable_dataset().select_columns("b"))
-        [{'b': 2}]
+        Args:
+            column_names: the column, or several.
 
         Raises:
-            UnknownColumnError: a column that does not exist.
+            UnknownColumnError: a column does not exist.
+
+        Example:
+            >>> list(Dataset.from_dict({"a": [1], "b": [2]}).to_iterable_dataset().select_columns("b"))
+            [{'b': 2}]
         """
         names = tuple(named(column_names))
         return self._then(ChangeColumns(Selected(names), f"select_columns({list(names)})"))
 
     def remove_columns(self, column_names: str | Sequence[str]) -> Self:
-        """All columns but these.
+        """Return the stream without some columns.
 
-        >>> list(Dataset.from_dict({"a": [1], "b": [2]}).to_iterable_dataset().remove_columns("b"))
-        [{'a': 1}]
+        Args:
+            column_names: the column, or several.
 
         Raises:
-            UnknownColumnError: a column that does not exist.
+            UnknownColumnError: a column does not exist.
+
+        Example:
+            >>> list(Dataset.from_dict({"a": [1], "b": [2]}).to_iterable_dataset().remove_columns("b"))
+            [{'a': 1}]
         """
         names = tuple(named(column_names))
         return self._then(ChangeColumns(Selected(names, is_dropped=True), f"remove_columns({list(names)})"))
 
     def rename_column(self, original_column_name: str, new_column_name: str) -> Self:
-        """The same rows with another name for a column.
+        """Return the stream with a column renamed.
 
-        >>> list(Dataset.from_dict({"a": [1]}).to_iterable_dataset().rename_column("a", "b"))
-        [{'b': 1}]
+        Args:
+            original_column_name: the present name.
+            new_column_name: the new name.
 
         Raises:
-            UnknownColumnError: a column that does not exist.
-            ConfigurationError: there is a column of the new name.
+            UnknownColumnError: the column does not exist.
+            ConfigurationError: another column has the new name.
+
+        Example:
+            >>> list(Dataset.from_dict({"a": [1]}).to_iterable_dataset().rename_column("a", "b"))
+            [{'b': 1}]
         """
         return self.rename_columns({original_column_name: new_column_name})
 
     def rename_columns(self, column_mapping: Mapping[str, str]) -> Self:
-        """The same rows with other names for columns, by the names that they have.
+        """Return the stream with columns renamed.
 
-        >>> list(Dataset.from_dict({"a": [1], "b": [2]}).to_iterable_dataset().rename_columns({"a": "b", "b": "a"}))
-        [{'b': 1, 'a': 2}]
+        Args:
+            column_mapping: the new name of each column to rename.
 
         Raises:
-            UnknownColumnError: a column that does not exist.
-            ConfigurationError: two columns would share a name.
+            UnknownColumnError: a column does not exist.
+            ConfigurationError: two columns would have the same name.
+
+        Example:
+            >>> list(Dataset.from_dict({"a": [1], "b": [2]}).to_iterable_dataset().rename_columns({"a": "b", "b": "a"}))
+            [{'b': 1, 'a': 2}]
         """
         names = dict(column_mapping)
         return self._then(ChangeColumns(Renamed(names), f"rename_columns({names})"))
 
     def add_column(self, name: str, column: Iterable[Any]) -> Self:
-        """One column more, behind the others.
+        """Return the stream with one more column, which is the last.
 
         Args:
-            name: of the column.
-            column: a value for each row: a list, a numpy or an Arrow array.
-
-        >>> list(Dataset.from_dict({"a": [1, 2]}).to_iterable_dataset().add_column("b", [3, 4]))
-        [{'a': 1, 'b': 3}, {'a': 2, 'b': 4}]
+            name: name of the column.
+            column: one value for each row: a list, a numpy array or an Arrow array.
 
         Raises:
-            ConfigurationError: there is a column of that name; while reading: there are more rows than values.
+            ConfigurationError: a column of that name exists, or (while reading) the stream has more rows than values.
+
+        Example:
+            >>> list(Dataset.from_dict({"a": [1, 2]}).to_iterable_dataset().add_column("b", [3, 4]))
+            [{'a': 1, 'b': 3}, {'a': 2, 'b': 4}]
         """
         values = _array(name, column)
         feature = feature_from_arrow(values.type)
@@ -322,61 +346,72 @@ class Transforming(Streamed):
         return self._then(ChangeColumns(Added(name, values, feature), f"add_column({name!r})"))
 
     def cast(self, features: Features) -> Self:
-        """The same rows with other types, given for all columns.
+        """Return the stream with all columns cast to other types.
 
-        >>> list(Dataset.from_dict({"a": [1]}).to_iterable_dataset().cast(Features({"a": Value("string")})))
-        [{'a': '1'}]
+        Args:
+            features: the new type of every column.
 
         Raises:
-            UnknownColumnError: a column that does not exist.
-            ConfigurationError: a column without a feature.
-            CellCastError: while reading: a value that does not fit.
+            UnknownColumnError: a column does not exist.
+            ConfigurationError: the features lack a column.
+            CellCastError: a value does not fit; raised while reading.
+
+        Example:
+            >>> list(Dataset.from_dict({"a": [1]}).to_iterable_dataset().cast(Features({"a": Value("string")})))
+            [{'a': '1'}]
         """
         if not isinstance(features, Mapping):
             raise ArgumentTypeError(f"{features!r} is not a schema. Give Features, or a dict of column to feature.")
         return self._then(ChangeColumns(Cast(Features(features).copy(), is_all=True), "cast(features)"))
 
     def cast_column(self, column: str, feature: FeatureType) -> Self:
-        """The same rows with another type of one column.
+        """Return the stream with one column cast to another type.
 
-        >>> list(Dataset.from_dict({"a": [1]}).to_iterable_dataset().cast_column("a", Value("float32")))
-        [{'a': 1.0}]
+        Args:
+            column: name of the column.
+            feature: the new type, such as `Value("float32")`.
 
         Raises:
-            UnknownColumnError: a column that does not exist.
-            CellCastError: while reading: a value that does not fit.
+            UnknownColumnError: the column does not exist.
+            CellCastError: a value does not fit; raised while reading.
+
+        Example:
+            >>> list(Dataset.from_dict({"a": [1]}).to_iterable_dataset().cast_column("a", Value("float32")))
+            [{'a': 1.0}]
         """
         return self._then(ChangeColumns(Cast(Features({column: feature}).copy(), is_all=False), f"cast_column({column!r})"))
 
     def decode(self, enable: bool = True, num_threads: int | None = None) -> Self:
-        """Media decoded, or (`enable=False`) as they are stored.
+        """Return the stream with media decoded or, with `enable=False`, as they are stored.
 
         Args:
-            enable: decode them.
-            num_threads: how many are decoded at once, ahead of the rows that are read; rows keep their order.  Functions of
-                `map` and `filter` decode what they are given themselves: see their `num_workers`.
+            enable: True to decode media.
+            num_threads: number of media decoded in parallel, ahead of the rows that are read; rows keep their order.
+                Functions of `map` and `filter` decode their own arguments: see their `num_workers`.
 
-        >>> from datasets_core import Image
-        >>> stream = Dataset.from_dict({"a": [b""]}, Features({"a": Image()})).to_iterable_dataset().decode(False)
-        >>> list(stream)
-        [{'a': {'bytes': b'', 'path': None}}]
+        Example:
+            >>> from datasets_core import Image
+            >>> stream = Dataset.from_dict({"a": [b""]}, Features({"a": Image()})).to_iterable_dataset().decode(False)
+            >>> list(stream)
+            [{'a': {'bytes': b'', 'path': None}}]
         """
         pool = _pool(num_threads, "threads", "num_threads") if enable else None
         return self._then(ChangeColumns(Decoding(enable, pool), f"decode({enable})"))
 
     def with_format(self, type: str | None = None) -> Self:
-        """The same rows in another format, for the functions of further steps too.
+        """Return the stream with another format, which the functions of later steps also receive.
 
         Args:
             type: None (plain Python), `"numpy"`, `"torch"`, `"jax"`, `"tensorflow"`, `"pandas"`, `"polars"`, `"narwhals"` or
                 `"arrow"`.
 
-        >>> next(iter(Dataset.from_dict({"a": [1, 2]}).to_iterable_dataset().with_format("arrow"))).num_rows
-        1
-
         Raises:
             ConfigurationError: an unknown format.
             MissingDependencyError: the package of the format is not installed.
+
+        Example:
+            >>> next(iter(Dataset.from_dict({"a": [1, 2]}).to_iterable_dataset().with_format("arrow"))).num_rows
+            1
         """
         name = format_name(type)
         check_format(name, {})

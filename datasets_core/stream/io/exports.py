@@ -55,27 +55,32 @@ class StreamExports(StreamPushing):
         num_shards: int | None = None,
         **parquet_writer_kwargs: Any,
     ) -> int:
-        """Write the rows as Parquet, with the features in the files: the bytes of the rows in Arrow's layout.
+        """Write the rows as Parquet, with the features in the files.
 
-        A single file cannot be appended to: until it is finished, its rows are stored next to it as Arrow.
+        A single Parquet file cannot be appended to. Until it is finished, its rows are stored next to it in Arrow format.
 
         Args:
-            path_or_buf: path, URL, folder, or a file that is open for bytes, which is written through.
-            batch_size: rows of a row group; None makes groups of about 32 MB.
-            storage_options: for the file system of a URL.
-            max_shard_size: bytes of rows of a file, about; for folders and numbered paths `max_shard_bytes` of the settings.
-            num_shards: number of files, each a run of the rows; where these can be cut unseen.
-            parquet_writer_kwargs: for `pyarrow.parquet.ParquetWriter`.
+            path_or_buf: path, URL, folder, or a file that is open for writing bytes.
+            batch_size: number of rows of a row group; None makes groups of about 32 MB.
+            storage_options: options of the file system of a URL.
+            max_shard_size: approximate size of the rows of a file, in bytes or such as "1GB"; for folders and numbered
+                paths the default is the setting `max_shard_bytes`.
+            num_shards: number of files, each with a contiguous range of rows, if the stream can be divided in advance.
+            parquet_writer_kwargs: options of `pyarrow.parquet.ParquetWriter`.
+
+        Returns:
+            The size of the rows in Arrow's layout, in bytes.
 
         Raises:
-            CastError: a type that Parquet does not have, or a value of another type than those of the first rows.
-            ConfigurationError: the stream is endless, or the target has numbered files of another write.
             DatasetDiskError: the disk is full, read-only or forbidden; existing files stay unchanged.
+            CastError: Parquet does not support a type, or the type of a value differs from the first rows.
+            ConfigurationError: the stream is endless, or the folder contains numbered files that another call wrote.
 
-        >>> import io
-        >>> file = io.BytesIO()
-        >>> IterableDataset.from_dict({"a": [1, 2]}).to_parquet(file)
-        16
+        Example:
+            >>> import io
+            >>> file = io.BytesIO()
+            >>> IterableDataset.from_dict({"a": [1, 2]}).to_parquet(file)
+            16
         """
 
     @options_to(partial(_written, kind="json"))
@@ -89,23 +94,27 @@ class StreamExports(StreamPushing):
         num_shards: int | None = None,
         **to_json_kwargs: Any,
     ) -> int:
-        """Write the rows as JSON lines, or as a list of records (`lines=False`); return the number of bytes of the text.
+        """Write the rows as JSON lines or, with `lines=False`, as a list of objects.
 
         Args:
-            batch_size: rows that are turned into text at once.
-            path_or_buf, storage_options, max_shard_size, num_shards: see `to_parquet`; of text.
+            path_or_buf, storage_options, max_shard_size, num_shards: see `to_parquet`; sizes are those of the text.
+            batch_size: number of rows converted to text at a time.
             to_json_kwargs: see `Dataset.to_json`.
+
+        Returns:
+            The number of bytes written, before compression.
 
         Raises:
             MissingDependencyError: the options need pandas, which is not installed.
-            CastError: a value is of another type than those of the first rows.
-            ConfigurationError: options that need all rows at once; as for `to_parquet`.
             DatasetDiskError: the disk is full, read-only or forbidden; existing files stay unchanged.
+            CastError: the type of a value differs from the first rows.
+            ConfigurationError: an option needs all rows at once; see also `to_parquet`.
 
-        >>> import io
-        >>> file = io.BytesIO()
-        >>> IterableDataset.from_dict({"a": [1, None]}).to_json(file), file.getvalue()
-        (19, b'{"a":1}\\n{"a":null}\\n')
+        Example:
+            >>> import io
+            >>> file = io.BytesIO()
+            >>> IterableDataset.from_dict({"a": [1, None]}).to_json(file), file.getvalue()
+            (19, b'{"a":1}\\n{"a":null}\\n')
         """
 
     @options_to(partial(_written, kind="csv"))
@@ -119,23 +128,27 @@ class StreamExports(StreamPushing):
         num_shards: int | None = None,
         **to_csv_kwargs: Any,
     ) -> int:
-        """Write the rows as csv; return the number of bytes of the text.
+        """Write the rows as CSV.
 
         Args:
-            batch_size: rows that are turned into text at once.
-            path_or_buf, storage_options, max_shard_size, num_shards: see `to_parquet`; of text.
+            path_or_buf, storage_options, max_shard_size, num_shards: see `to_parquet`; sizes are those of the text.
+            batch_size: number of rows converted to text at a time.
             to_csv_kwargs: see `Dataset.to_csv`.
+
+        Returns:
+            The number of bytes written.
 
         Raises:
             MissingDependencyError: the options or columns need pandas, which is not installed.
-            CastError: a value is of another type than those of the first rows.
-            ConfigurationError: as for `to_parquet`.
             DatasetDiskError: the disk is full, read-only or forbidden; existing files stay unchanged.
+            CastError: the type of a value differs from the first rows.
+            ConfigurationError: see `to_parquet`.
 
-        >>> import io
-        >>> file = io.BytesIO()
-        >>> IterableDataset.from_dict({"a": [1, 2]}).to_csv(file), file.getvalue()
-        (6, b'a\\n1\\n2\\n')
+        Example:
+            >>> import io
+            >>> file = io.BytesIO()
+            >>> IterableDataset.from_dict({"a": [1, 2]}).to_csv(file), file.getvalue()
+            (6, b'a\\n1\\n2\\n')
         """
 
     @options_to(partial(_written, kind="tfrecord"))
@@ -149,29 +162,33 @@ class StreamExports(StreamPushing):
         *,
         max_shard_size: int | str | None = None,
     ) -> int:
-        """Write the rows as TFRecord files of `tf.train.Example` messages; return the bytes of the records with their frames.
+        """Write the rows as TFRecord files of `tf.train.Example` messages.
 
-        Conversion of columns and names of files: see `Dataset.to_tfrecord`.
+        For the conversion of columns and the names of files see `Dataset.to_tfrecord`.
 
         Args:
-            path_or_buf: path, URL, folder, or a file that is open for bytes, which is written through.
-            compression: "GZIP" or "ZLIB", "" for none; None goes by the path: `.gz` is gzip.
-            num_shards: number of files, each a run of the rows; where these can be cut unseen.
-            batch_size: rows that are read at once.
-            storage_options: for the file system of a URL.
-            max_shard_size: bytes of a file, about, before it is compressed; for folders and numbered paths
-                `max_shard_bytes` of the settings.
+            path_or_buf: path, URL, folder, or a file that is open for writing bytes.
+            compression: "GZIP" or "ZLIB", "" for none; None uses the extension: `.gz` is gzip.
+            num_shards: number of files, each with a contiguous range of rows, if the stream can be divided in advance.
+            batch_size: number of rows read at a time.
+            storage_options: options of the file system of a URL.
+            max_shard_size: approximate size of a file, in bytes, before compression; for folders and numbered paths the
+                default is the setting `max_shard_bytes`.
+
+        Returns:
+            The size of the framed records, in bytes, before compression.
 
         Raises:
-            CastError: a column or a value that TFRecord files cannot store; names column and row.
-            ConfigurationError: as for `to_parquet`.
-            MediaError: a file that a medium names cannot be read.
             DatasetDiskError: the disk is full, read-only or forbidden; existing files stay unchanged.
+            CastError: TFRecord files cannot store a column or a value; the error names column and row.
+            ConfigurationError: see `to_parquet`.
+            MediaError: a file that an image or another medium refers to cannot be read.
 
-        >>> import io
-        >>> file = io.BytesIO()
-        >>> IterableDataset.from_dict({"a": [1, 2]}).to_tfrecord(file), len(file.getvalue())
-        (60, 60)
+        Example:
+            >>> import io
+            >>> file = io.BytesIO()
+            >>> IterableDataset.from_dict({"a": [1, 2]}).to_tfrecord(file), len(file.getvalue())
+            (60, 60)
         """
 
     def save_to_disk(
@@ -194,11 +211,12 @@ class StreamExports(StreamPushing):
             ConfigurationError: the stream is endless, or the folder holds a built dataset.
             DatasetDiskError: the disk is full, read-only or forbidden; existing files stay unchanged.
 
-        >>> import tempfile
-        >>> with tempfile.TemporaryDirectory() as folder:
-        ...     IterableDataset.from_dict({"a": [1, 2]}).save_to_disk(folder)
-        ...     Dataset.load_from_disk(folder)["a"][:]
-        [1, 2]
+        Example:
+            >>> import tempfile
+            >>> with tempfile.TemporaryDirectory() as folder:
+            ...     IterableDataset.from_dict({"a": [1, 2]}).save_to_disk(folder)
+            ...     Dataset.load_from_disk(folder)["a"][:]
+            [1, 2]
         """
         from datasets_core.stream.io.files import save_streams  # 15 ms that reading does without
 
@@ -249,12 +267,13 @@ class StreamMaking(Streamed):
             DataFilesNotFoundError: no such file.
             DatasetBuildError: while reading: a file is not what its format promises.
 
-        >>> import pathlib, tempfile
-        >>> with tempfile.TemporaryDirectory() as folder:
-        ...     path = pathlib.Path(folder, "a.csv")
-        ...     _ = path.write_text("a,b\\n1,x\\n")
-        ...     list(IterableDataset.from_csv(path))
-        [{'a': 1, 'b': 'x'}]
+        Example:
+            >>> import pathlib, tempfile
+            >>> with tempfile.TemporaryDirectory() as folder:
+            ...     path = pathlib.Path(folder, "a.csv")
+            ...     _ = path.write_text("a,b\\n1,x\\n")
+            ...     list(IterableDataset.from_csv(path))
+            [{'a': 1, 'b': 'x'}]
         """
 
     @classmethod
@@ -268,14 +287,20 @@ class StreamMaking(Streamed):
         field: str | None = None,
         **kwargs: Any,
     ) -> Self:
-        """Return rows of JSON files: lines, lists of objects, or (`field`) the value of one key; see `from_csv`.
+        """Return a stream of the rows of JSON files: one object a line, a list of objects, or the list under one key of an
+        object.
 
-        >>> import pathlib, tempfile
-        >>> with tempfile.TemporaryDirectory() as folder:
-        ...     path = pathlib.Path(folder, "a.json")
-        ...     _ = path.write_text('{"rows": [{"a": 1}]}')
-        ...     list(IterableDataset.from_json(path, field="rows"))
-        [{'a': 1}]
+        Args:
+            path_or_paths, split, features, keep_in_memory, kwargs: see `from_csv`.
+            field: key of the object that contains the rows.
+
+        Example:
+            >>> import pathlib, tempfile
+            >>> with tempfile.TemporaryDirectory() as folder:
+            ...     path = pathlib.Path(folder, "a.json")
+            ...     _ = path.write_text('{"rows": [{"a": 1}]}')
+            ...     list(IterableDataset.from_json(path, field="rows"))
+            [{'a': 1}]
         """
 
     @classmethod
@@ -292,21 +317,23 @@ class StreamMaking(Streamed):
         on_bad_files: str = "error",
         **kwargs: Any,
     ) -> Self:
-        """The rows of Parquet files; of the others than `columns` and `filters` say nothing is read; see `from_csv`.
+        """Return a stream of the rows of Parquet files. Only the selected columns and row groups are read.
 
         Args:
             path_or_paths, split, features, keep_in_memory, kwargs: see `from_csv`.
-            columns: the columns that are read.
-            filters: which rows are meant: an expression of `pyarrow.dataset`, or tuples such as `[("a", ">", 1)]`.
-            fragment_scan_options: see `pyarrow.dataset.ParquetFragmentScanOptions`.
-            on_bad_files: "error", "warn" or "skip".
+            columns: the columns to read; None reads all.
+            filters: an expression of `pyarrow.dataset`, or tuples such as `[("a", ">", 1)]`; only rows that match are
+                returned.
+            fragment_scan_options: a `pyarrow.dataset.ParquetFragmentScanOptions`.
+            on_bad_files: "error", or "warn" or "skip" to leave out files that cannot be read.
 
-        >>> import os, tempfile
-        >>> with tempfile.TemporaryDirectory() as folder:
-        ...     path = os.path.join(folder, "a.parquet")
-        ...     _ = Dataset.from_dict({"a": [1, 2], "b": [3, 4]}).to_parquet(path)
-        ...     list(IterableDataset.from_parquet(path, columns=["b"]))
-        [{'b': 3}, {'b': 4}]
+        Example:
+            >>> import os, tempfile
+            >>> with tempfile.TemporaryDirectory() as folder:
+            ...     path = os.path.join(folder, "a.parquet")
+            ...     _ = Dataset.from_dict({"a": [1, 2], "b": [3, 4]}).to_parquet(path)
+            ...     list(IterableDataset.from_parquet(path, columns=["b"]))
+            [{'b': 3}, {'b': 4}]
         """
 
     @classmethod
@@ -321,14 +348,20 @@ class StreamMaking(Streamed):
         sample_by: str = "line",
         **kwargs: Any,
     ) -> Self:
-        """The lines of text files; by `sample_by` their paragraphs, or whole documents; see `from_csv`.
+        """Return a stream of the lines, paragraphs or whole documents of text files, in the column `text`.
 
-        >>> import pathlib, tempfile
-        >>> with tempfile.TemporaryDirectory() as folder:
-        ...     path = pathlib.Path(folder, "a.txt")
-        ...     _ = path.write_text("one\\ntwo\\n")
-        ...     list(IterableDataset.from_text(path))
-        [{'text': 'one'}, {'text': 'two'}]
+        Args:
+            path_or_paths, split, features, keep_in_memory, kwargs: see `from_csv`.
+            keep_linebreaks: True keeps the line break at the end of each line.
+            sample_by: what makes a row: "line", "paragraph" or "document".
+
+        Example:
+            >>> import pathlib, tempfile
+            >>> with tempfile.TemporaryDirectory() as folder:
+            ...     path = pathlib.Path(folder, "a.txt")
+            ...     _ = path.write_text("one\\ntwo\\n")
+            ...     list(IterableDataset.from_text(path))
+            [{'text': 'one'}, {'text': 'two'}]
         """
 
     @classmethod
@@ -343,38 +376,50 @@ class StreamMaking(Streamed):
         columns: list[str] | None = None,
         **kwargs: Any,
     ) -> Self:
-        """The records of TFRecord files, by `spec` or `features` if one is given; see `from_csv`.
+        """Return a stream of the records of TFRecord files.
 
-        >>> import os, tempfile
-        >>> from datasets_core.records import TFRecordWriter, encode_example
-        >>> with tempfile.TemporaryDirectory() as folder:
-        ...     path = os.path.join(folder, "a.tfrecord")
-        ...     with TFRecordWriter(path) as writer:
-        ...         writer.write(encode_example({"label": 7, "image": b"..."}))
-        ...     list(IterableDataset.from_tfrecord(path, columns=["label"]))
-        [{'label': 7}]
+        Args:
+            path_or_paths, split, keep_in_memory, kwargs: see `from_csv`.
+            features: types of the columns; None infers them from the first records, or from `spec`.
+            spec: the features of the messages as for `tf.io.parse_single_example`.
+            columns: the columns to read; None reads all.
+
+        Example:
+            >>> import os, tempfile
+            >>> from datasets_core.records import TFRecordWriter, encode_example
+            >>> with tempfile.TemporaryDirectory() as folder:
+            ...     path = os.path.join(folder, "a.tfrecord")
+            ...     with TFRecordWriter(path) as writer:
+            ...         writer.write(encode_example({"label": 7, "image": b"..."}))
+            ...     list(IterableDataset.from_tfrecord(path, columns=["label"]))
+            [{'label': 7}]
         """
 
     def to_sql(self, name: str, con: Any, batch_size: int | None = None, **sql_writer_kwargs: Any) -> int:
-        """Write the rows into a table of a database, in bounded memory: the number of rows; see `Dataset.to_sql`.
+        """Write the rows into a table of a database, in bounded memory.
 
         Args:
-            name: the table.
-            con: a connection of sqlite3 or SQLAlchemy, or the URI of a database (which takes SQLAlchemy).
-            batch_size: rows that are written at once.
-            sql_writer_kwargs: for `pandas.DataFrame.to_sql`; `index` defaults to False.
+            name: name of the table.
+            con: a connection of sqlite3 or SQLAlchemy, or the URI of a database (which needs SQLAlchemy).
+            batch_size: number of rows written at a time.
+            sql_writer_kwargs: options of `pandas.DataFrame.to_sql`; `index` defaults to False.
+
+        Returns:
+            The number of rows written.
 
         Raises:
             MissingDependencyError: pandas is not installed.
-            ConfigurationError: the table exists and `if_exists` is not given as "append" or "replace"; the database refuses;
-                or the stream is endless.
-            CastError: a nested column holds what JSON cannot, such as bytes; or a value is of another type than its column.
+            ConfigurationError: the table exists and `if_exists` is neither "append" nor "replace"; the database refuses a
+                statement; or the stream is endless.
+            CastError: a nested column has values that JSON cannot store, such as bytes, or the type of a value differs from
+                its column.
 
-        >>> import sqlite3
-        >>> connection = sqlite3.connect(":memory:")
-        >>> IterableDataset.from_dict({"a": [1, 2]}).to_sql("numbers", connection)
-        2
-        >>> connection.close()
+        Example:
+            >>> import sqlite3
+            >>> connection = sqlite3.connect(":memory:")
+            >>> IterableDataset.from_dict({"a": [1, 2]}).to_sql("numbers", connection)
+            2
+            >>> connection.close()
         """
         from datasets_core.stream.io.files import write_stream_sql  # 10 ms that reading does without
 

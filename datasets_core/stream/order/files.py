@@ -79,11 +79,12 @@ class ReadConfig:
             left out, with other `skip` and `take`, also twice; but no files that are not in the list.
         add_row_id: the same as `add_tfds_id`, as the column `row_id`.
 
-    >>> ReadConfig(interleave_cycle_length=3, interleave_block_length=2).shuffle_seed is None
-    True
-
     Raises:
         ConfigurationError: an invalid value; raised on use for an attribute set later.
+
+    Example:
+        >>> ReadConfig(interleave_cycle_length=3, interleave_block_length=2).shuffle_seed is None
+        True
     """
 
     options: Any = field(default_factory=SimpleNamespace, repr=False, compare=False)
@@ -152,7 +153,11 @@ class ReadConfig:
         return _LENGTH if self.interleave_block_length is None else int(self.interleave_block_length)
 
     def cycle_length(self, *, is_ordered: bool) -> int:
-        """Files that are open at a time, of data that was (`is_ordered`) written in an order that is to be kept."""
+        """Return the number of files that are read at the same time.
+
+        Args:
+            is_ordered: True if the rows were written in an order that must be kept.
+        """
         if self.interleave_cycle_length is None or self.interleave_cycle_length is DEFAULT_CYCLE:
             return 1 if is_ordered else _LENGTH
         return int(self.interleave_cycle_length)
