@@ -184,7 +184,7 @@ def sections_of(doc: str | None) -> dict[str, str]:
 
 def entries_of(section: str) -> dict[str, str]:
     """Return the text about each argument of a section."""
-    found = {}
+    found: dict[str, str] = {}
     for entry in re.split(r"\n(?= {4}\S)", section):
         names, _, text = entry.strip().partition(": ")
         found |= {name.strip(" *"): text for name in names.split(",")}
