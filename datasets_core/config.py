@@ -348,10 +348,11 @@ def disable_caching() -> None:
 
 
 def is_caching_enabled() -> bool:
-    """True if results of functions are kept and found again.
+    """Return True if results of functions are cached and reused.
 
-    >>> is_caching_enabled()
-    True
+    Example:
+        >>> is_caching_enabled()
+        True
     """
     return settings().caching
 

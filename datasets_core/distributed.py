@@ -94,20 +94,21 @@ def _rank_lanes(rank: int, world_size: int, lanes: int, ends: str) -> RankLanes:
 
 
 def split_for_process(split: Any, rank: int, world_size: int, drop_remainder: bool = False) -> Any:
-    """The part of a split for one of `world_size` processes: `even_splits(split, world_size, drop_remainder)[rank]`.
+    """Return the part of a split for one of `world_size` processes.
 
     Args:
         split: any split, or a list, tuple or dict of them.
-        rank: the number of the process, from 0.
-        world_size: how many there are.
-        drop_remainder: leave out the rows that remain, so that all processes have the same number.
-
-    >>> split_for_process("train", rank=1, world_size=4)
-    ReadInstruction('train(even4[1])')
+        rank: number of the process, from 0.
+        world_size: number of processes.
+        drop_remainder: True leaves out the remaining rows, so that all processes have the same number.
 
     Raises:
-        RankError: a process that does not exist; an `IndexError` and a `ValueError`.
         ConfigurationError, SplitSyntaxError: as with `even_splits`.
+        RankError: the process does not exist; an `IndexError` and a `ValueError`.
+
+    Example:
+        >>> split_for_process("train", rank=1, world_size=4)
+        ReadInstruction('train(even4[1])')
     """
     return even_part(split, rank, world_size, drop_remainder)
 
@@ -115,19 +116,20 @@ def split_for_process(split: Any, rank: int, world_size: int, drop_remainder: bo
 def split_for_jax_process(
     split: Any, drop_remainder: bool = False, *, process_index: int | None = None, process_count: int | None = None
 ) -> Any:
-    """The part of a split for this process of JAX: by `jax.process_index()` and `jax.process_count()`.
+    """Return the part of a split for this process of JAX.
 
     Args:
         split: any split, or a list, tuple or dict of them.
-        drop_remainder: leave out the rows that remain, so that all processes have the same number.
-        process_index, process_count: instead of those that JAX says.
-
-    >>> split_for_jax_process("train", drop_remainder=True)  # where there is one process
-    ReadInstruction('train')
+        drop_remainder: True leaves out the remaining rows, so that all processes have the same number.
+        process_index, process_count: used instead of `jax.process_index()` and `jax.process_count()`.
 
     Raises:
         MissingDependencyError: JAX is not installed.
         ConfigurationError, SplitSyntaxError: as with `even_splits`.
+
+    Example:
+        >>> split_for_jax_process("train", drop_remainder=True)  # where there is one process
+        ReadInstruction('train')
     """
     index = _jax().process_index() if process_index is None else process_index
     count = _jax().process_count() if process_count is None else process_count

@@ -31,23 +31,24 @@ def get_dataset_config_names(
     data_files: DataFiles | None = None,
     **download_kwargs: Any,
 ) -> list[str]:
-    """The configs of a dataset, in their order.
+    """Return the names of the configs of a dataset, in their order.
 
     Args:
-        path, revision, download_config, download_mode, data_files: those of `load_dataset`.
+        path, revision, download_config, download_mode, data_files: see `load_dataset`.
         download_kwargs: `data_dir`, `name`, `token`, `storage_options` and `trust_remote_code` of `load_dataset`, and fields of
             the `DownloadConfig`.
 
     Raises:
-        DatasetNotFoundError: no such dataset.
-        UntrustedScriptError: the folder holds a script, and this machine cannot confine it.
+        DatasetNotFoundError: the dataset does not exist.
+        UntrustedScriptError: the folder contains a script, and this machine cannot confine it.
 
-    >>> import pathlib, tempfile
-    >>> with tempfile.TemporaryDirectory() as folder:
-    ...     _ = pathlib.Path(folder, "train.csv").write_text("a,b")
-    ...     _ = pathlib.Path(folder, "test.csv").write_text("a,b")
-    ...     get_dataset_config_names(folder)
-    ['default']
+    Example:
+        >>> import pathlib, tempfile
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     _ = pathlib.Path(folder, "train.csv").write_text("a,b")
+        ...     _ = pathlib.Path(folder, "test.csv").write_text("a,b")
+        ...     get_dataset_config_names(folder)
+        ['default']
     """
     request = _request(path, data_files, download_config, download_mode, revision, download_kwargs)
     return source_of(request).config_names
@@ -61,14 +62,19 @@ def get_dataset_default_config_name(
     data_files: DataFiles | None = None,
     **download_kwargs: Any,
 ) -> str | None:
-    """The config that is loaded when none is named; None where one has to be named.
+    """Return the name of the config that is loaded if none is named; None if one must be named.
 
-    >>> import pathlib, tempfile
-    >>> with tempfile.TemporaryDirectory() as folder:
-    ...     _ = pathlib.Path(folder, "train.csv").write_text("a,b")
-    ...     _ = pathlib.Path(folder, "test.csv").write_text("a,b")
-    ...     get_dataset_default_config_name(folder)
-    'default'
+    Args:
+        path, revision, download_config, download_mode, data_files: see `load_dataset`.
+        download_kwargs: see `get_dataset_config_names`.
+
+    Example:
+        >>> import pathlib, tempfile
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     _ = pathlib.Path(folder, "train.csv").write_text("a,b")
+        ...     _ = pathlib.Path(folder, "test.csv").write_text("a,b")
+        ...     get_dataset_default_config_name(folder)
+        'default'
     """
     request = _request(path, data_files, download_config, download_mode, revision, download_kwargs)
     return source_of(request).default_config_name
@@ -83,17 +89,22 @@ def get_dataset_infos(
     token: bool | str | None = None,
     **config_kwargs: Any,
 ) -> dict[str, DatasetInfo]:
-    """The info of every config, by name; of a version, those of the configs that have it.
+    """Return the info of every config, by name. With `version=`, only configs that have this version.
+
+    Args:
+        path, data_files, download_config, download_mode, revision, token: see `load_dataset`.
+        config_kwargs: options of the config, and `version`.
 
     Raises:
         UnknownVersionError: no config has the version.
 
-    >>> import pathlib, tempfile
-    >>> with tempfile.TemporaryDirectory() as folder:
-    ...     _ = pathlib.Path(folder, "train.csv").write_text("a,b")
-    ...     _ = pathlib.Path(folder, "test.csv").write_text("a,b")
-    ...     list(get_dataset_infos(folder))
-    ['default']
+    Example:
+        >>> import pathlib, tempfile
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     _ = pathlib.Path(folder, "train.csv").write_text("a,b")
+        ...     _ = pathlib.Path(folder, "test.csv").write_text("a,b")
+        ...     list(get_dataset_infos(folder))
+        ['default']
     """
     of_source = {name: config_kwargs[name] for name in _OF_SOURCE if name in config_kwargs}
     request = _request(path, data_files, download_config, download_mode, revision, {"token": token, **of_source})
@@ -125,17 +136,23 @@ def get_dataset_config_info(
     token: bool | str | None = None,
     **config_kwargs: Any,
 ) -> DatasetInfo:
-    """Return the info of one config; its splits have zero rows if not recorded.
+    """Return the info of one config. Splits whose rows were not recorded have zero rows.
+
+    Args:
+        path, data_files, download_config, download_mode, revision, token: see `load_dataset`.
+        config_name: name of the config; None means the default one.
+        config_kwargs: options of the config.
 
     Raises:
-        UnknownConfigError: an unknown config, or none named without a default.
+        UnknownConfigError: the config does not exist, or none is named and the dataset has no default.
 
-    >>> import pathlib, tempfile
-    >>> with tempfile.TemporaryDirectory() as folder:
-    ...     _ = pathlib.Path(folder, "train.csv").write_text("a,b")
-    ...     _ = pathlib.Path(folder, "test.csv").write_text("a,b")
-    ...     list(get_dataset_config_info(folder).splits)
-    ['train', 'test']
+    Example:
+        >>> import pathlib, tempfile
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     _ = pathlib.Path(folder, "train.csv").write_text("a,b")
+        ...     _ = pathlib.Path(folder, "test.csv").write_text("a,b")
+        ...     list(get_dataset_config_info(folder).splits)
+        ['train', 'test']
     """
     builder = load_dataset_builder(
         path,
@@ -164,17 +181,24 @@ def get_dataset_split_names(
     token: bool | str | None = None,
     **config_kwargs: Any,
 ) -> list[str]:
-    """Return the splits of one config.  A script without records runs its hooks, and downloads what they need.
+    """Return the names of the splits of one config. A script without recorded splits is run, and downloads what it needs for
+    that.
+
+    Args:
+        path, data_files, download_config, download_mode, revision, token: see `load_dataset`.
+        config_name: name of the config; None means the default one.
+        config_kwargs: options of the config.
 
     Raises:
-        UnknownConfigError: an unknown config, or none named without a default.
+        UnknownConfigError: the config does not exist, or none is named and the dataset has no default.
 
-    >>> import pathlib, tempfile
-    >>> with tempfile.TemporaryDirectory() as folder:
-    ...     _ = pathlib.Path(folder, "train.csv").write_text("a,b")
-    ...     _ = pathlib.Path(folder, "test.csv").write_text("a,b")
-    ...     get_dataset_split_names(folder)
-    ['train', 'test']
+    Example:
+        >>> import pathlib, tempfile
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     _ = pathlib.Path(folder, "train.csv").write_text("a,b")
+        ...     _ = pathlib.Path(folder, "test.csv").write_text("a,b")
+        ...     get_dataset_split_names(folder)
+        ['train', 'test']
     """
     info = get_dataset_config_info(
         path, config_name, data_files, download_config, download_mode, revision, token, **config_kwargs

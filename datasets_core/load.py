@@ -198,18 +198,23 @@ def load_from_disk(
 
     Args:
         dataset_path: local folder or URL; the files of a URL are fetched into the cache.
-        keep_in_memory: True to read the files instead of mapping them; None does so below the setting `max_memory_bytes`.
-        storage_options: for the file system of a URL.
+        keep_in_memory: True reads the files into memory instead of mapping them; None does so below the setting
+            `max_memory_bytes`.
+        storage_options: options of the file system of a URL.
+
+    Returns:
+        The saved rows.
 
     Raises:
-        FileNotFoundDatasetsError: no saved dataset.
         ManifestError, DamagedShardError: the saved dataset is damaged.
+        FileNotFoundDatasetsError: the folder contains no saved dataset.
 
-    >>> import tempfile
-    >>> with tempfile.TemporaryDirectory() as folder:
-    ...     Dataset.from_dict({"a": [1, 2]}).save_to_disk(folder)
-    ...     load_from_disk(folder)[1]
-    {'a': 2}
+    Example:
+        >>> import tempfile
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     Dataset.from_dict({"a": [1, 2]}).save_to_disk(folder)
+        ...     load_from_disk(folder)[1]
+        {'a': 2}
     """
     from datasets_core.dataset.dataset import Dataset
     from datasets_core.dataset.dataset_dict import DatasetDict
@@ -244,17 +249,23 @@ def load_dataset_builder(
     timeout: float | None = None,
     **config_kwargs: Any,
 ) -> DatasetBuilder:
-    """The builder of a dataset, with its info, of a built one its splits and sizes too; nothing is downloaded or built.
+    """Return the builder of a dataset, with its info. Nothing is downloaded or built.
 
-    The arguments are those of `load_dataset`.
+    The builder of a dataset that was built also has its splits and sizes.
 
-    >>> import pathlib, tempfile
-    >>> with tempfile.TemporaryDirectory() as folder:
-    ...     path = pathlib.Path(folder, "a.csv")
-    ...     _ = path.write_text("a,b")
-    ...     builder = load_dataset_builder("csv", data_files={"test": str(path)}, cache_dir=folder)
-    ...     builder.name, list(builder.config.data_files)
-    ('csv', ['test'])
+    Args:
+        path, name, data_dir, data_files, cache_dir, features: see `load_dataset`.
+        download_config, download_mode, revision, token, storage_options, version, timeout: see `load_dataset`.
+        config_kwargs: options of the config, or of the format.
+
+    Example:
+        >>> import pathlib, tempfile
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     path = pathlib.Path(folder, "a.csv")
+        ...     _ = path.write_text("a,b")
+        ...     builder = load_dataset_builder("csv", data_files={"test": str(path)}, cache_dir=folder)
+        ...     builder.name, list(builder.config.data_files)
+        ('csv', ['test'])
     """
 
 
@@ -470,23 +481,27 @@ def lock_dataset(
         reference: the other arguments of `load_dataset` that identify the dataset: `data_files`, `data_dir`, `version`,
             `revision`, `token`, `features`, `cache_dir`, `storage_options`, `download_config`, options of the config.
 
+    Returns:
+        What happened: the path of the file, and the differences from the lock that it replaced.
+
     Raises:
         FileNotFoundDatasetsError: the folder of the file does not exist.
         LockDriftError: the file has other contents, and `update` is False; lists all differences.
 
-    >>> import os, pathlib, tempfile
-    >>> from datasets_core import load_dataset
-    >>> with tempfile.TemporaryDirectory() as folder:
-    ...     data, lock = pathlib.Path(folder, "birds.csv"), os.path.join(folder, "dataset.lock")
-    ...     _ = data.write_text("name\\nalba\\n")
-    ...     _ = lock_dataset(data, lock=lock, cache_dir=folder)
-    ...     rows = load_dataset(data, split="train", lock=lock, cache_dir=folder, keep_in_memory=True)
-    ...     _ = data.write_text("name\\nbrno\\n")
-    ...     try:
-    ...         load_dataset(data, split="train", lock=lock, cache_dir=folder)
-    ...     except LockDriftError as error:
-    ...         print(rows[0], error.moved[0].partition(" (")[0])
-    {'name': 'alba'} birds.csv changed
+    Example:
+        >>> import os, pathlib, tempfile
+        >>> from datasets_core import load_dataset
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     data, lock = pathlib.Path(folder, "birds.csv"), os.path.join(folder, "dataset.lock")
+        ...     _ = data.write_text("name\\nalba\\n")
+        ...     _ = lock_dataset(data, lock=lock, cache_dir=folder)
+        ...     rows = load_dataset(data, split="train", lock=lock, cache_dir=folder, keep_in_memory=True)
+        ...     _ = data.write_text("name\\nbrno\\n")
+        ...     try:
+        ...         load_dataset(data, split="train", lock=lock, cache_dir=folder)
+        ...     except LockDriftError as error:
+        ...         print(rows[0], error.moved[0].partition(" (")[0])
+        {'name': 'alba'} birds.csv changed
     """
     from datasets_core.building.lock import differences, lock_of, read_lock
 

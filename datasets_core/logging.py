@@ -30,12 +30,16 @@ _LEVELS = {"debug": DEBUG, "info": INFO, "warning": WARNING, "error": ERROR, "cr
 
 
 def get_logger(name: str | None = None) -> _logging.Logger:
-    """The logger called `name`, or the library's own."""
+    """Return a logger.
+
+    Args:
+        name: name of the logger; None means that of the library.
+    """
     return _logging.getLogger(name or _ROOT)
 
 
 def get_verbosity() -> int:
-    """The level from which on messages of the library are shown."""
+    """Return the level from which messages of the library are shown."""
     return get_logger().getEffectiveLevel()
 
 

@@ -98,22 +98,24 @@ def disable_progress_bars() -> None:
 
 
 def are_progress_bars_disabled() -> bool:
-    """True if bars were switched off.
+    """Return True if progress bars are switched off.
 
-    >>> disable_progress_bars()
-    >>> are_progress_bars_disabled()
-    True
-    >>> enable_progress_bars()
+    Example:
+        >>> disable_progress_bars()
+        >>> are_progress_bars_disabled()
+        True
+        >>> enable_progress_bars()
     """
     return not switch.enabled
 
 
 def is_progress_bar_enabled() -> bool:
-    """The opposite of `are_progress_bars_disabled`.
+    """Return the opposite of `are_progress_bars_disabled`.
 
-    >>> enable_progress_bars()
-    >>> is_progress_bar_enabled()
-    True
+    Example:
+        >>> enable_progress_bars()
+        >>> is_progress_bar_enabled()
+        True
     """
     return switch.enabled
 

@@ -273,7 +273,11 @@ class BeamBasedBuilder(DatasetBuilder):
             self._forget()
 
     def split_generators(self, dl_manager: Any) -> list[SplitGenerator]:
-        """Return the splits of `_split_generators`, with the rows of the pipeline."""
+        """Return the splits of `_split_generators`, with the rows of the pipeline.
+
+        Args:
+            dl_manager: the download manager.
+        """
         runner, options = self._beam
         folder = self._room()
         run = BeamRun(folder, runner=runner, options=options, needed_for=f"{type(self).__name__}, a builder of Apache Beam,")
@@ -298,7 +302,11 @@ class BeamBasedBuilder(DatasetBuilder):
         return made
 
     def generate(self, gen_kwargs: dict[str, Any]) -> Iterator[tuple[Any, Any]]:
-        """Yield the rows of the pipeline; repeated keys get a number appended."""
+        """Yield the rows of the pipeline. A number is appended to repeated keys.
+
+        Args:
+            gen_kwargs: arguments of a split.
+        """
         last, count = None, 0
         for position, (key, row) in enumerate(gen_kwargs["rows"]):
             if position and type(key) is type(last) and key == last:

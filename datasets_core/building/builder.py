@@ -326,7 +326,7 @@ class DatasetBuilder(Versioned, metaclass=abc.ABCMeta):  # without a base class,
         return own_folders(self)
 
     def with_schema(self, schema: pa.Schema) -> DatasetBuilder:
-        """Return a copy that reads with `schema`."""
+        """Return a copy that reads with the schema `schema`."""
         changed = copy.copy(self)
         changed.read_schema = schema
         return changed
@@ -340,16 +340,18 @@ class DatasetBuilder(Versioned, metaclass=abc.ABCMeta):  # without a base class,
         return self.info.copy()
 
     def split_generators(self, dl_manager: Any) -> Any:
-        """Return the result of `_split_generators`; subclasses override it for other ways to define splits."""
+        """Return the splits of `_split_generators(dl_manager)`. Subclasses override it for other ways to define splits;
+        `dl_manager` is the download manager.
+        """
         return self._split_generators(dl_manager)
 
     def has_source(self, path: str) -> bool:
-        """True if a local file among the arguments of a split may be read: any file, if the author is trusted."""
+        """Return True if the local file `path` among the arguments of a split may be read."""
         return True
 
     @abc.abstractmethod
     def generate(self, gen_kwargs: dict[str, Any]) -> Iterator[tuple[Any, Any]]:
-        """Return pairs of key and row (or table)."""
+        """Return pairs of key and row (or table), for the arguments `gen_kwargs` of a split."""
 
     def encoded_rows(self, job: Part, *, first: list[Any] | None = None, copies: bool = False) -> Generator[Encoded]:
         """Return the rows of a part of a split, encoded for a job.
@@ -364,19 +366,19 @@ class DatasetBuilder(Versioned, metaclass=abc.ABCMeta):  # without a base class,
         return encoded_rows(self, job, first=first, copies=copies)
 
     def made_tables(self, job: Part) -> Generator[tuple[Any, pa.Table | pa.RecordBatch], None, object]:
-        """Return the keys and tables of a part of a split for a job."""
+        """Return the keys and tables of `job`, a part of a split."""
         from datasets_core.building.write.generate import made_tables
 
         return made_tables(self, job)
 
     def place_of_row(self, job: Part, row: int, key: Any) -> str | None:
-        """Return `FILE, line N` of the code that yielded a row, as far as known, for messages."""
+        """Return `FILE, line N` of the code that yielded row `row` of `job` with `key`, if known, for messages."""
         from datasets_core.building.failures import row_place
 
         return row_place(self, job, row, key)
 
     def join_types(self, a: pa.DataType, b: pa.DataType) -> pa.DataType | None:
-        """Return the common type of a column that is `a` in one job and `b` in another (`rereads`); None means text."""
+        """Return the common type of a column that has the types `a` and `b` in two jobs (`rereads`); None means text."""
         return merge_types(a, b)
 
     def __str__(self) -> str:
@@ -607,23 +609,24 @@ class DatasetBuilder(Versioned, metaclass=abc.ABCMeta):  # without a base class,
 
 
 class GeneratorBasedBuilder(DatasetBuilder):
-    """A builder whose hook yields rows.
+    """A builder whose method `_generate_examples` yields rows. See `DatasetBuilder` for the arguments.
 
-    >>> import tempfile
-    >>> from datasets_core import DatasetInfo, SplitGenerator
-    >>> class Squares(GeneratorBasedBuilder):
-    ...     def _info(self):
-    ...         return DatasetInfo(features=Features({"square": Value("int64")}))
-    ...     def _split_generators(self, dl_manager):
-    ...         return [SplitGenerator(name="train", gen_kwargs={"below": 4})]
-    ...     def _generate_examples(self, below):
-    ...         for number in range(below):
-    ...             yield number, {"square": number**2}
-    >>> with tempfile.TemporaryDirectory() as folder:
-    ...     builder = Squares(cache_dir=folder)
-    ...     builder.download_and_prepare()
-    ...     builder.as_dataset("train")["square"][:]
-    [0, 1, 4, 9]
+    Example:
+        >>> import tempfile
+        >>> from datasets_core import DatasetInfo, SplitGenerator
+        >>> class Squares(GeneratorBasedBuilder):
+        ...     def _info(self):
+        ...         return DatasetInfo(features=Features({"square": Value("int64")}))
+        ...     def _split_generators(self, dl_manager):
+        ...         return [SplitGenerator(name="train", gen_kwargs={"below": 4})]
+        ...     def _generate_examples(self, below):
+        ...         for number in range(below):
+        ...             yield number, {"square": number**2}
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     builder = Squares(cache_dir=folder)
+        ...     builder.download_and_prepare()
+        ...     builder.as_dataset("train")["square"][:]
+        [0, 1, 4, 9]
     """
 
     yields: ClassVar[Literal["rows", "tables"]] = "rows"
@@ -638,27 +641,28 @@ class GeneratorBasedBuilder(DatasetBuilder):
 
 
 class ArrowBasedBuilder(DatasetBuilder):
-    """A builder whose hook yields Arrow tables.
+    """A builder whose method `_generate_tables` yields Arrow tables. See `DatasetBuilder` for the arguments.
 
     Attributes:
         merge_columns: True if files may have different columns; missing values are null.
         rereads: True if a wider schema requires reading the text again; see `Replay`.
         read_schema: the schema to read with, if known.
 
-    >>> import tempfile
-    >>> from datasets_core import DatasetInfo, SplitGenerator
-    >>> class Numbers(ArrowBasedBuilder):
-    ...     def _info(self):
-    ...         return DatasetInfo()
-    ...     def _split_generators(self, dl_manager):
-    ...         return [SplitGenerator(name="train", gen_kwargs={"below": 4})]
-    ...     def _generate_tables(self, below):
-    ...         yield 0, pa.table({"number": range(below)})
-    >>> with tempfile.TemporaryDirectory() as folder:
-    ...     builder = Numbers(cache_dir=folder)
-    ...     builder.download_and_prepare()
-    ...     builder.as_dataset("train[2:]")["number"][:]
-    [2, 3]
+    Example:
+        >>> import tempfile
+        >>> from datasets_core import DatasetInfo, SplitGenerator
+        >>> class Numbers(ArrowBasedBuilder):
+        ...     def _info(self):
+        ...         return DatasetInfo()
+        ...     def _split_generators(self, dl_manager):
+        ...         return [SplitGenerator(name="train", gen_kwargs={"below": 4})]
+        ...     def _generate_tables(self, below):
+        ...         yield 0, pa.table({"number": range(below)})
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     builder = Numbers(cache_dir=folder)
+        ...     builder.download_and_prepare()
+        ...     builder.as_dataset("train[2:]")["number"][:]
+        [2, 3]
     """
 
     yields: ClassVar[Literal["rows", "tables"]] = "tables"

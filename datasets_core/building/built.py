@@ -271,11 +271,16 @@ class BuiltPushing(Built):
         Args:
             repo_id: `org/name`, or `name` for a repository of the user.
             config_name: the config of the repository; None: that of the builder.
+            set_default, data_dir, max_shard_size, embed_external_files, num_proc: see `DatasetDict.push_to_hub`.
+            commit_message, commit_description, private, token, revision, create_pr: see `DatasetDict.push_to_hub`.
             num_shards: number of files of each split; splits without one get the number from `max_shard_size`.
+
+        Returns:
+            The commit, as `huggingface_hub.CommitInfo`.
 
         Raises:
             DatasetNotFoundError: the dataset was not built with `download_and_prepare`.
-            ConfigurationError, PushError, HubError: as for `DatasetDict.push_to_hub`, which documents the other arguments.
+            ConfigurationError, PushError, HubError: see `DatasetDict.push_to_hub`.
         """
 
 

@@ -132,7 +132,10 @@ class BlockedVersions:
 
     @classmethod
     def of(cls, value: Any) -> BlockedVersions:
-        """Return blocked versions, given as a `BlockedVersions`, a mapping of versions to reasons, versions alone, or None.
+        """Return blocked versions in their standard form.
+
+        Args:
+            value: a `BlockedVersions`, a mapping of versions to reasons, a list of versions, or None.
 
         Raises:
             ConfigurationError: the value has another type.

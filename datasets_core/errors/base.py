@@ -132,9 +132,17 @@ class DatasetsCoreError(Exception):
     ) -> Self:
         """Return the same error with more fields set; `place` gives file and line as in messages.
 
-        >>> error = DatasetsCoreError("It failed.").placed("in a.py, line 3, called in b.py, line 9", split="train")
-        >>> error.file, error.line, error.row, error.split
-        ('a.py', 3, None, 'train')
+        Args:
+            place: text such as `in a.py, line 3`.
+            file: path or URL.
+            line: line number, from 1.
+            row: row number, from 0.
+            split: name of the split.
+
+        Example:
+            >>> error = DatasetsCoreError("It failed.").placed("in a.py, line 3, called in b.py, line 9", split="train")
+            >>> error.file, error.line, error.row, error.split
+            ('a.py', 3, None, 'train')
         """
         if place is not None:
             named, _, number = place.removeprefix("in ").partition(", called in ")[0].rpartition(", line ")

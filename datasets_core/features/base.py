@@ -185,19 +185,19 @@ class Feature:
         return self.arrow_type
 
     def encode_example(self, value: Any) -> Any:
-        """The value as Arrow stores it. None never comes here."""
+        """Return `value`, which is not None, as Arrow stores it."""
         return value
 
     def decode_example(self, value: Any, token_per_repo_id: object = None) -> Any:
-        """The value as the user sees it, from the stored one."""
+        """Return the stored value `value` as users see it; `token_per_repo_id` is ignored."""
         return value
 
     def column(self) -> Callable[[list[Any]], pa.Array] | None:
-        """The function that makes the stored array of a column's values; None: each passes `encode_example`."""
+        """Return a function that converts a column's values to the stored array; None calls `encode_example` for each value."""
         return None
 
     def cast_array(self, array: pa.Array) -> pa.Array | None:
-        """The stored array of other Arrow data, which `register_feature` describes; None: the rules of `storage` hold.
+        """Return `array` in the stored form; None applies the rules of `storage`.
 
         Raises:
             Misfit: a value does not fit.
@@ -206,7 +206,7 @@ class Feature:
 
     @classmethod
     def arguments(cls) -> tuple[str, ...]:
-        """The keys of the JSON form: the fields of the dataclass that take part in comparisons."""
+        """Return the keys of the JSON form: the fields of the dataclass that take part in comparisons."""
         return tuple(field.name for field in dataclasses.fields(cls) if field.compare)  # type: ignore[arg-type]
 
     def to_json(self) -> dict[str, Any]:
@@ -221,7 +221,7 @@ class Feature:
 
     @classmethod
     def from_json(cls, form: Mapping[str, Any]) -> FeatureType:
-        """Return the feature of a JSON form; unknown keys are ignored."""
+        """Return the feature of the JSON form `form`; unknown keys are ignored."""
         known = cls.arguments()
         return cls(**{key: value for key, value in form.items() if key in known and value is not None})
 
@@ -342,7 +342,7 @@ class Value(Feature):
         return type_from_name(self.dtype)
 
     def encode_example(self, value: Any) -> Any:
-        """The number, boolean or text of a value; values of other types stay."""
+        """Return `value` as a number, boolean or text; values of other types are returned unchanged."""
         from datasets_core.features.values import encode_value  # which knows all kinds
 
         return encode_value(self, value) if re.match("u?int|float|bool|(large_)?string$", self.dtype) else value
@@ -350,7 +350,7 @@ class Value(Feature):
 
 @dataclass(frozen=True, slots=True, repr=False)
 class List(Feature):
-    """A list in each row.
+    """A list in each row. `id` is ignored.
 
     Args:
         feature: the kind of the elements; a dict means a list of dicts.
@@ -384,7 +384,7 @@ class List(Feature):
 
 @dataclass(frozen=True, slots=True, repr=False)
 class LargeList(Feature):
-    """A list in each row, where all lists together may have more than 2**31 elements.
+    """A list of elements of type `feature` in each row; all lists together may have more than 2**31 elements. `id` is ignored.
 
     >>> LargeList(Value("int8")).arrow_type
     LargeListType(large_list<item: int8>)
@@ -412,7 +412,7 @@ class _SequenceType(type):
 
 
 class Sequence(metaclass=_SequenceType):
-    """A list in each row; of dicts, it is stored as one dict of lists.
+    """A list of `length` (-1: any) elements of type `feature`; one of dicts is stored as a dict of lists. `id` is ignored.
 
     A call returns a `List`, or a dict of them when `feature` is a dict. `isinstance(x, Sequence)` is true for a `List`.
 

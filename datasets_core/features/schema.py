@@ -47,13 +47,17 @@ __all__ = ["METADATA_KEY", "Features", "feature_from_arrow", "feature_to_arrow",
 
 
 class Features(dict[str, FeatureType]):
-    """The name and the kind of each column of a dataset, in their order.
+    """The type of each column of a dataset, by name and in order.
 
-    >>> features = Features({"text": Value("string"), "tags": [Value("int8")]})
-    >>> features
-    {'text': Value('string'), 'tags': List(Value('int8'))}
-    >>> features.type
-    StructType(struct<text: string, tags: list<item: int8>>)
+    Args:
+        args, kwargs: the columns, as for `dict`.
+
+    Example:
+        >>> features = Features({"text": Value("string"), "tags": [Value("int8")]})
+        >>> features
+        {'text': Value('string'), 'tags': List(Value('int8'))}
+        >>> features.type
+        StructType(struct<text: string, tags: list<item: int8>>)
     """
 
     if not TYPE_CHECKING:  # type checkers would take its result for the result of every call
@@ -77,12 +81,12 @@ class Features(dict[str, FeatureType]):
         super().__setitem__(name, as_feature(feature))
 
     def update(self, *args: Any, **kwargs: Any) -> None:
-        """Set several columns, as `dict.update` does."""
+        """Set several columns; `args` and `kwargs` are those of `dict.update`."""
         for name, feature in dict(*args, **kwargs).items():
             self[name] = feature
 
     def setdefault(self, name: str, default: Any = None) -> FeatureType:
-        """The feature of a column, set to `default` first where there is none."""
+        """Return the feature of the column `name`, after setting it to `default` if the column does not exist."""
         if name not in self:
             self[name] = default
         return self[name]
@@ -104,7 +108,7 @@ class Features(dict[str, FeatureType]):
         return made
 
     def copy(self) -> Features:
-        """A copy that shares nothing that can change."""
+        """Return a deep copy."""
         return self.__deepcopy__({})
 
     # -- Arrow ---------------------------------------------------------------------------------------------------------
@@ -122,13 +126,14 @@ class Features(dict[str, FeatureType]):
 
     @classmethod
     def from_arrow_schema(cls, pa_schema: pa.Schema) -> Features:
-        """The features of an Arrow schema: those in its metadata where the types agree, else what the types say.
-
-        >>> Features.from_arrow_schema(pa.schema({"a": pa.int8(), "b": pa.list_(pa.string())}))
-        {'a': Value('int8'), 'b': List(Value('string'))}
+        """Return the features of `pa_schema`: those in its metadata if they agree with the types, else those of the types.
 
         Raises:
-            ConfigurationError: the metadata is broken, or names a type of feature that this version does not know.
+            ConfigurationError: the metadata is invalid, or contains a type of feature that this version does not support.
+
+        Example:
+            >>> Features.from_arrow_schema(pa.schema({"a": pa.int8(), "b": pa.list_(pa.string())}))
+            {'a': Value('int8'), 'b': List(Value('string'))}
         """
         recorded = _recorded_features(pa_schema)
         features = cls()
@@ -144,10 +149,11 @@ class Features(dict[str, FeatureType]):
     # -- text ----------------------------------------------------------------------------------------------------------
 
     def to_dict(self) -> dict[str, Any]:
-        """The JSON form.
+        """Return the JSON form.
 
-        >>> Features({"a": Value("int8")}).to_dict()
-        {'a': {'dtype': 'int8', '_type': 'Value'}}
+        Example:
+            >>> Features({"a": Value("int8")}).to_dict()
+            {'a': {'dtype': 'int8', '_type': 'Value'}}
         """
         return {
             name: {"dtype": str(feature.dtype), "_type": "Value"}
@@ -158,44 +164,46 @@ class Features(dict[str, FeatureType]):
 
     @classmethod
     def from_dict(cls, dic: Mapping[str, Any]) -> Features:
-        """Features from the JSON form, old or new.
+        """Return the features of their JSON form `dic`, of this version or an older one.
 
         Raises:
-            ConfigurationError: it describes no features.
+            ConfigurationError: the form does not describe features.
         """
         if not isinstance(dic, Mapping):
             raise ConfigurationError(f"{dic!r} is not a description of features. Pass a dict of column name to feature.")
         return cls({name: feature_from_json(form, path=str(name)) for name, form in dic.items()})
 
     def to_yaml_list(self) -> list[dict[str, Any]]:
-        """The form of dataset cards.
+        """Return the form of dataset cards.
 
-        >>> Features({"a": Value("int8")}).to_yaml_list()
-        [{'name': 'a', 'dtype': 'int8'}]
+        Example:
+            >>> Features({"a": Value("int8")}).to_yaml_list()
+            [{'name': 'a', 'dtype': 'int8'}]
         """
         return features_to_yaml(self)
 
     @classmethod
     def from_yaml_list(cls, yaml_data: Iterable[Mapping[str, Any]]) -> Features:
-        """Features from the form of dataset cards, old or new.
+        """Return the features of the list `yaml_data` in a dataset card, of this version or an older one.
 
         Raises:
-            ConfigurationError: it describes no features.
+            ConfigurationError: the list does not describe features.
         """
         return cls(features_from_yaml(yaml_data))
 
     # -- values --------------------------------------------------------------------------------------------------------
 
     def encode_example(self, example: Mapping[str, Any]) -> dict[str, Any]:
-        """A row as it is stored.
+        """Return the row `example` as it is stored.
 
-        >>> Features({"a": Value("string"), "b": Value("int8")}).encode_example({"a": 5})
-        {'a': '5', 'b': None}
+        Example:
+            >>> Features({"a": Value("string"), "b": Value("int8")}).encode_example({"a": 5})
+            {'a': '5', 'b': None}
         """
         return {name: _located(name, feature, example.get(name)) for name, feature in self.items()}
 
     def encode_batch(self, batch: Mapping[str, Iterable[Any]]) -> dict[str, list[Any]]:
-        """Columns of rows as they are stored.
+        """Return the columns `batch` as they are stored.
 
         Raises:
             CastError: the batch has other columns, or a value does not fit.
@@ -207,34 +215,37 @@ class Features(dict[str, FeatureType]):
         return {name: self.encode_column(values, name) for name, values in batch.items()}
 
     def encode_column(self, column: Iterable[Any], column_name: str) -> list[Any]:
-        """The values of one column as they are stored."""
+        """Return the values `column` of `column_name` as they are stored."""
         return [_located(column_name, self[column_name], value, row) for row, value in enumerate(column)]
 
     def decode_example(self, example: Mapping[str, Any], token_per_repo_id: object = None) -> dict[str, Any]:
-        """A row as the user sees it, from the stored one.
+        """Return the stored row `example` as users see it; `token_per_repo_id` is ignored.
 
-        >>> from datasets_core import Json
-        >>> Features({"a": Json()}).decode_example({"a": "[1]"})
-        {'a': [1]}
+        Example:
+            >>> from datasets_core import Json
+            >>> Features({"a": Json()}).decode_example({"a": "[1]"})
+            {'a': [1]}
         """
         return {name: decode_value(self[name], value, ANYWHERE) if name in self else value for name, value in example.items()}
 
     def decode_batch(self, batch: Mapping[str, list[Any]], token_per_repo_id: object = None) -> dict[str, list[Any]]:
-        """Columns of rows as the user sees them."""
+        """Return the stored columns `batch` as users see them; `token_per_repo_id` is ignored."""
         return {name: self.decode_column(values, name) if name in self else values for name, values in batch.items()}
 
     def decode_column(self, column: list[Any], column_name: str, token_per_repo_id: object = None) -> list[Any]:
-        """The values of one column as the user sees them."""
+        """Return the stored values `column` of `column_name` as users see them; `token_per_repo_id` is ignored."""
         feature = self[column_name]
         return [decode_value(feature, value, ANYWHERE) for value in column] if needs_decoding(feature) else column
 
     # -- shape ---------------------------------------------------------------------------------------------------------
 
     def flatten(self, max_depth: int = 16) -> Features:
-        """The features with each dict of features spread into columns named `outer.inner`; these come last.
+        """Return the features with the fields of structs, down to `max_depth` - 1 levels, as columns `outer.inner`, which come
+        last.
 
-        >>> Features({"a": {"b": Value("int8")}, "c": Value("bool")}).flatten()
-        {'c': Value('bool'), 'a.b': Value('int8')}
+        Example:
+            >>> Features({"a": {"b": Value("int8")}, "c": Value("bool")}).flatten()
+            {'c': Value('bool'), 'a.b': Value('int8')}
         """
         flat = self.copy()
         for _ in range(1, max_depth):
@@ -247,10 +258,10 @@ class Features(dict[str, FeatureType]):
         return flat
 
     def reorder_fields_as(self, other: Features) -> Features:
-        """The same features in the order of `other`, at every level.
+        """Return the same features in the order of those of `other`, at every level.
 
         Raises:
-            CastError: the names are not the same.
+            CastError: the names differ.
         """
         return Features(_reordered(dict(self), dict(other), ""))
 

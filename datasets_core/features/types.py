@@ -3,11 +3,8 @@
 from __future__ import annotations
 
 import copy
-import datetime
-import decimal
 import json
 import operator
-import os
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from types import NoneType
@@ -29,7 +26,7 @@ from datasets_core.features.base import (
     plain_array,
     type_from_name,
 )
-from datasets_core.features.values import as_elements, is_missing
+from datasets_core.features.values import as_elements, is_json, is_missing, plain_json
 
 if TYPE_CHECKING:
     from datasets_core.features.encode import Column
@@ -37,15 +34,17 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True, repr=False)
 class Json(Feature):
-    """Any JSON value in each row, of another type in each if need be.
+    """Any JSON value in each row; rows may have values of different types.
 
     Args:
-        decode: False shows the JSON text itself.
+        decode: False returns the JSON text.
+        id: ignored.
 
-    >>> Json().encode_example({"a": [1, "b"]})
-    '{"a":[1,"b"]}'
-    >>> Json().decode_example('[1, null]')
-    [1, None]
+    Example:
+        >>> Json().encode_example({"a": [1, "b"]})
+        '{"a":[1,"b"]}'
+        >>> Json().decode_example('[1, null]')
+        [1, None]
     """
 
     decode: bool = True
@@ -79,21 +78,28 @@ class Json(Feature):
         return self.column()(array.to_pylist())
 
     def encode_example(self, value: Any) -> str:
-        """The value as JSON text; NaN and infinities are written as Python's `json` writes them.
+        """Return `value` as JSON text; NaN and infinities are written as Python's `json` writes them.
 
-        Under `decode=False` a value is seen as its text, so a string that is JSON text is taken as that.
+        With `decode=False`, a string that is valid JSON is stored unchanged.
+
+        Raises:
+            CastError: JSON cannot express the value.
         """
-        if not self.decode and isinstance(value, str) and _is_json(value):
+        if not self.decode and isinstance(value, str) and is_json(value):
             return value
         try:
-            return _ENCODER.encode(_plain(value))
+            return _ENCODER.encode(plain_json(value))
         except (TypeError, ValueError, RecursionError) as error:
             raise CastError(
                 f"A value of type {type(value).__name__} is not a JSON value: {error or 'nested too deep'}. Convert it first."
             ) from error
 
     def decode_example(self, value: Any, token_per_repo_id: object = None) -> Any:
-        """The value of a JSON text."""
+        """Return the value of the JSON text `value`; `token_per_repo_id` is ignored.
+
+        Raises:
+            CastError: the text is not JSON.
+        """
         if value is None or not self.decode:
             return value
         try:
@@ -102,38 +108,7 @@ class Json(Feature):
             raise CastError(f"A stored value is not valid JSON: {error}. Read the text with Json(decode=False).") from error
 
 
-def _is_json(text: str) -> bool:
-    try:
-        json.loads(text)
-    except (ValueError, RecursionError):
-        return False
-    return True
-
-
 _ENCODER = json.JSONEncoder(separators=(",", ":"))
-
-
-def _plain(value: Any) -> Any:
-    """`value` in the types that JSON has."""
-    if value is None or isinstance(value, (str, bool)):
-        return value
-    if isinstance(value, int):
-        return int(value)
-    if isinstance(value, float):
-        return float(value)
-    if isinstance(value, Mapping):
-        return {str(key): _plain(inner) for key, inner in value.items()}
-    if isinstance(value, (list, tuple, set, frozenset, range)):
-        return [_plain(inner) for inner in value]
-    if isinstance(value, (np.ndarray, np.generic)):
-        return _plain(value.tolist())
-    if isinstance(value, (datetime.date, datetime.time)):
-        return value.isoformat()
-    if isinstance(value, (bytes, bytearray, memoryview)):
-        return bytes(value).decode()
-    if isinstance(value, (decimal.Decimal, datetime.timedelta, os.PathLike)):
-        return str(value)
-    raise TypeError(f"a {type(value).__name__} cannot be converted to JSON")
 
 
 # `Array2D` to `Array5D`: an array of one shape in each row.
@@ -259,16 +234,21 @@ class FixedShape(Feature):
         return cast
 
     def check_shape(self, shape: tuple[int, ...]) -> None:
-        """Complain about an array whose shape is another one."""
+        """Raise an error if `shape` differs from the shape of this feature.
+
+        Raises:
+            CastError: the shapes differ.
+        """
         if len(shape) != self.ndim or any(size not in (None, found) for size, found in zip(self.shape, shape, strict=True)):
             raise CastError(f"An array of shape {shape} does not fit {self!r}. Reshape it, or change the feature.")
 
 
 class Array2D(FixedShape):
-    """An array of two dimensions in each row.
+    """A two-dimensional array of type `dtype` in each row; the first size in `shape` may be None, for any. `id` is ignored.
 
-    >>> Array2D(shape=(None, 3), dtype="float32").arrow_type
-    ListType(list<item: list<item: float>>)
+    Example:
+        >>> Array2D(shape=(None, 3), dtype="float32").arrow_type
+        ListType(list<item: list<item: float>>)
     """
 
     __slots__ = ()
@@ -277,11 +257,12 @@ class Array2D(FixedShape):
 
 
 class Array3D(FixedShape):
-    """An array of three dimensions in each row.
+    """A three-dimensional array of type `dtype` and shape `shape` in each row, as `Array2D`. `id` is ignored.
 
-    >>> features = Features({"a": Array3D(shape=(2, 2, 3), dtype="float32")})
-    >>> Dataset.from_dict({"a": [np.zeros((2, 2, 3))]}, features).with_format("numpy")[0]["a"].shape
-    (2, 2, 3)
+    Example:
+        >>> features = Features({"a": Array3D(shape=(2, 2, 3), dtype="float32")})
+        >>> Dataset.from_dict({"a": [np.zeros((2, 2, 3))]}, features).with_format("numpy")[0]["a"].shape
+        (2, 2, 3)
     """
 
     __slots__ = ()
@@ -290,11 +271,12 @@ class Array3D(FixedShape):
 
 
 class Array4D(FixedShape):
-    """An array of four dimensions in each row.
+    """A four-dimensional array of type `dtype` and shape `shape` in each row, as `Array2D`. `id` is ignored.
 
-    >>> features = Features({"a": Array4D(shape=(None, 2, 2, 3), dtype="float32")})
-    >>> Dataset.from_dict({"a": [np.zeros((5, 2, 2, 3))]}, features).with_format("numpy")[0]["a"].shape
-    (5, 2, 2, 3)
+    Example:
+        >>> features = Features({"a": Array4D(shape=(None, 2, 2, 3), dtype="float32")})
+        >>> Dataset.from_dict({"a": [np.zeros((5, 2, 2, 3))]}, features).with_format("numpy")[0]["a"].shape
+        (5, 2, 2, 3)
     """
 
     __slots__ = ()
@@ -303,11 +285,12 @@ class Array4D(FixedShape):
 
 
 class Array5D(FixedShape):
-    """An array of five dimensions in each row.
+    """A five-dimensional array of type `dtype` and shape `shape` in each row, as `Array2D`. `id` is ignored.
 
-    >>> features = Features({"a": Array5D(shape=(None, 1, 2, 2, 3), dtype="float32")})
-    >>> Dataset.from_dict({"a": [np.zeros((7, 1, 2, 2, 3))]}, features).with_format("numpy")[0]["a"].shape
-    (7, 1, 2, 2, 3)
+    Example:
+        >>> features = Features({"a": Array5D(shape=(None, 1, 2, 2, 3), dtype="float32")})
+        >>> Dataset.from_dict({"a": [np.zeros((7, 1, 2, 2, 3))]}, features).with_format("numpy")[0]["a"].shape
+        (7, 1, 2, 2, 3)
     """
 
     __slots__ = ()
@@ -486,15 +469,16 @@ class ClassLabel(Feature):
         return codes
 
     def str2int(self, values: str | Iterable[Any]) -> int | list[int]:
-        """The integer of a name, or of each name in a list.
+        """Return the integers of `values`, one class name or several.
 
-        A name may have spaces around it, and may be written as its integer.
-
-        >>> ClassLabel(names=["a", "b"]).str2int([" b ", "0", "-1"])
-        [1, 0, -1]
+        Spaces around a name are ignored; a name may also be its integer as text.
 
         Raises:
-            CastError: a name is none of the classes.
+            CastError: a class does not exist.
+
+        Example:
+            >>> ClassLabel(names=["a", "b"]).str2int([" b ", "0", "-1"])
+            [1, 0, -1]
         """
         if isinstance(values, str):
             return self._code(values)
@@ -503,20 +487,24 @@ class ClassLabel(Feature):
         return [self._code(value) for value in values]
 
     def int2str(self, values: Any) -> str | list[str]:
-        """The name of an integer, or of each integer in a list.
+        """Return the class names of `values`, one integer or several.
 
         Raises:
-            CastError: an integer is none of the classes.
+            CastError: an integer does not belong to a class.
         """
         if isinstance(values, Iterable) and not isinstance(values, (str, bytes)) and np.ndim(values) > 0:  # type: ignore[arg-type]
             return [self._name(value) for value in values]
         return self._name(values)
 
     def encode_example(self, value: Any) -> Any:
-        """The integer of a name or of an integer, checked.
+        """Return the integer of the class `value`, a name or an integer.
 
-        >>> ClassLabel(names=["a", "b"]).encode_example("b")
-        1
+        Raises:
+            CastError: the class does not exist.
+
+        Example:
+            >>> ClassLabel(names=["a", "b"]).encode_example("b")
+            1
         """
         if isinstance(value, str):
             return self._code(value)
@@ -585,10 +573,11 @@ def _integer(value: Any) -> int | None:
 
 @dataclass(frozen=True, slots=True, repr=False)
 class Translation(Feature):
-    """A text in each of the same languages, in each row.
+    """A text in each of the same `languages`, in each row. `id` is ignored.
 
-    >>> Translation(languages=["en", "fr"]).arrow_type
-    StructType(struct<en: string, fr: string>)
+    Example:
+        >>> Translation(languages=["en", "fr"]).arrow_type
+        StructType(struct<en: string, fr: string>)
     """
 
     languages: list[str]
@@ -617,7 +606,11 @@ class Translation(Feature):
         return {language: Value("string") for language in sorted(self.languages)}
 
     def encode_example(self, value: Any) -> Any:
-        """The texts by language; a language that is not there stays null."""
+        """Return the texts of the dict `value` by language; a missing language is null.
+
+        Raises:
+            CastError: a language is not one of `languages`, or the value is not a dict.
+        """
         if not isinstance(value, Mapping):
             raise CastError(f"A value of type {type(value).__name__} is not a translation. Pass a dict of texts by language.")
         unknown = value.keys() - set(self.languages)
@@ -634,11 +627,13 @@ class TranslationVariableLanguages(Feature):
 
     Args:
         languages: the languages that may occur; None allows all.
-        num_languages: how many there are; follows from `languages`.
+        num_languages: number of languages; computed from `languages`.
+        id: ignored.
 
-    >>> feature = TranslationVariableLanguages(languages=["fr", "en"])
-    >>> feature.encode_example({"en": "the cat", "fr": ["le chat", "la chatte"]})
-    {'language': ['en', 'fr', 'fr'], 'translation': ['the cat', 'la chatte', 'le chat']}
+    Example:
+        >>> feature = TranslationVariableLanguages(languages=["fr", "en"])
+        >>> feature.encode_example({"en": "the cat", "fr": ["le chat", "la chatte"]})
+        {'language': ['en', 'fr', 'fr'], 'translation': ['the cat', 'la chatte', 'le chat']}
     """
 
     languages: list[str] | None = None
@@ -670,7 +665,11 @@ class TranslationVariableLanguages(Feature):
         return {"language": List(Value("string")), "translation": List(Value("string"))}
 
     def encode_example(self, value: Any) -> Any:
-        """The texts as two lists of equal length, sorted by language, then by text."""
+        """Return the texts of the dict `value` as two lists of equal length, sorted by language, then by text.
+
+        Raises:
+            CastError: a language is not one of `languages`, or the value is not a dict.
+        """
         if not isinstance(value, Mapping):
             raise CastError(f"A value of type {type(value).__name__} is not a translation. Pass a dict of texts by language.")
         if value.keys() == {"language", "translation"}:

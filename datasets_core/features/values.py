@@ -7,7 +7,9 @@ from __future__ import annotations
 
 import datetime
 import decimal
+import json
 import operator
+import os
 import reprlib
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any
@@ -565,3 +567,39 @@ def loose_elements(value: Any) -> list[Any]:
     if isinstance(value, (str, Mapping)) or (isinstance(value, np.ndarray) and value.ndim):
         return list(value)
     return as_elements(value)
+
+
+def is_json(text: str) -> bool:
+    """Return True if `text` is valid JSON."""
+    try:
+        json.loads(text)
+    except (ValueError, RecursionError):
+        return False
+    return True
+
+
+def plain_json(value: Any) -> Any:
+    """Return `value` in the types that JSON has.
+
+    Raises:
+        TypeError: JSON cannot express it.
+    """
+    if value is None or isinstance(value, (str, bool)):
+        return value
+    if isinstance(value, int):
+        return int(value)
+    if isinstance(value, float):
+        return float(value)
+    if isinstance(value, Mapping):
+        return {str(key): plain_json(inner) for key, inner in value.items()}
+    if isinstance(value, (list, tuple, set, frozenset, range)):
+        return [plain_json(inner) for inner in value]
+    if isinstance(value, (np.ndarray, np.generic)):
+        return plain_json(value.tolist())
+    if isinstance(value, (datetime.date, datetime.time)):
+        return value.isoformat()
+    if isinstance(value, (bytes, bytearray, memoryview)):
+        return bytes(value).decode()
+    if isinstance(value, (decimal.Decimal, datetime.timedelta, os.PathLike)):
+        return str(value)
+    raise TypeError(f"a {type(value).__name__} cannot be converted to JSON")

@@ -191,7 +191,10 @@ class DownloadManager:
         return places
 
     def versions(self, urls: Iterable[str]) -> dict[str, str]:
-        """Return an identity of the current version of each URL; "" if its server gives none.  No content is downloaded.
+        """Return an identifier of the current version of each URL; "" if its server has none. No content is downloaded.
+
+        Args:
+            urls: the URLs.
 
         Raises:
             DownloadError: a server refuses, or does not answer and the file is not cached.
@@ -251,11 +254,22 @@ class DownloadManager:
         return mapped(path_or_paths, places.__getitem__)
 
     def download_and_extract(self, url_or_urls: Any) -> Any:
-        """Download and extract files: `extract(download(url_or_urls))`."""
+        """Download and extract files: `extract(download(url_or_urls))`.
+
+        Args:
+            url_or_urls: a URL, or a list or dict of URLs, which may be nested.
+
+        Returns:
+            The paths of the extracted folders, in the same structure.
+        """
         return self.extract(self.download(url_or_urls))
 
     def iter_archive(self, path_or_buf: str | os.PathLike[str] | BinaryIO) -> ArchiveIterable:
-        """Return the regular files of a zip or tar as (name, open file), in order, without extraction; see `iter_archive`."""
+        """Return the regular files of a zip or tar as pairs of name and open file, in order, without extraction.
+
+        Args:
+            path_or_buf: path of the archive, or an open file.
+        """
         from datasets_core.fetch.extract import iter_archive  # here and below: takes 5 ms; plain files do not need it
 
         if isinstance(path_or_buf, (str, os.PathLike)):
@@ -265,7 +279,12 @@ class DownloadManager:
         return iter_archive(path_or_buf)
 
     def iter_files(self, paths: Any) -> FilesIterable:
-        """The given files, and those below the given folders, sorted; hidden files (`.`, `__`) in folders are skipped."""
+        """Return given files, and the files below given folders, sorted. In folders, names that start with `.` or `__` are
+        skipped.
+
+        Args:
+            paths: a path, or a list of paths, which may be nested.
+        """
         from datasets_core.fetch.extract import iter_files
 
         return iter_files([place for path in leaves(paths) for place in self._walked(path)])
@@ -278,7 +297,7 @@ class DownloadManager:
         return list(self._downloaded(self._hub.below(place)).values())
 
     def get_recorded_sizes_checksums(self) -> dict[str, dict[str, int | str | None]]:
-        """Size and sha256 of all downloads, by URL without secrets."""
+        """Return size and sha256 of all downloads, by URL without secrets."""
         return {redact(url): record.to_dict() for url, record in self._records.items()}
 
     def registrable(self) -> dict[str, RegisteredFile]:

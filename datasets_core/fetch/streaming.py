@@ -157,9 +157,12 @@ class StreamingDownloadManager(DownloadManager):
         return _mapped(path_or_paths, unpacked)
 
     def iter_archive(self, path_or_buf: str | os.PathLike[str] | BinaryIO) -> Any:
-        """The regular files of a zip or tar as (name, open file), in order, without extraction; see `iter_archive`.
+        """Return the regular files of a zip or tar as pairs of name and open file, in order, without extraction.
 
         A URL is read directly from the server: a tar from its beginning, a zip in parts, if the server supports them.
+
+        Args:
+            path_or_buf: path or URL of the archive, or an open file.
         """
         from datasets_core.fetch.remote_files import RemoteArchive
 
@@ -170,7 +173,12 @@ class StreamingDownloadManager(DownloadManager):
         return super().iter_archive(path_or_buf)
 
     def iter_files(self, paths: Any) -> Any:
-        """The given files, and those below the given folders, sorted; hidden files (`.`, `__`) in folders are skipped."""
+        """Return given files, and the files below given folders, sorted. In folders, names that start with `.` or `__` are
+        skipped.
+
+        Args:
+            paths: a path or URL, or a list of them, which may be nested.
+        """
         from datasets_core.fetch.remote_files import RemoteFiles
 
         given = tuple(place for path in _leaves(paths) for place in self._listed(path))
@@ -204,11 +212,19 @@ class StreamingDownloadManager(DownloadManager):
     # -- remote files --------------------------------------------------------------------------------------------------
 
     def fetch(self, url: str) -> str:
-        """Return the local path of the file of a URL, fetched into the cache and checked as by `DownloadManager.download`."""
+        """Return the local path of the file of a URL, downloaded into the cache and verified as by `DownloadManager.download`.
+
+        Args:
+            url: the URL.
+        """
         return self._downloaded([url])[url]
 
     def fetch_all(self, urls: list[str]) -> dict[str, str]:
-        """Return the local paths of the files of URLs, fetched together; see `fetch`."""
+        """Return the local paths of the files of URLs, downloaded in parallel.
+
+        Args:
+            urls: the URLs.
+        """
         known = self.known.fetched
         missing = [url for url in dict.fromkeys(urls) if url not in known or not os.path.exists(known[url])]
         if missing:
@@ -216,14 +232,21 @@ class StreamingDownloadManager(DownloadManager):
         return {url: known[url] for url in urls}
 
     def unpack(self, path: str) -> str:
-        """Return the path of an extracted local file."""
+        """Return the path of an extracted local file.
+
+        Args:
+            path: path of the archive.
+        """
         return str(super().extract(path))
 
     def held(self, url: str) -> str | None:
-        """Return the path of the file of a URL in the cache; None if it has to be fetched again.
+        """Return the path of the file of a URL in the cache; None if it must be downloaded again.
+
+        Args:
+            url: the URL.
 
         Raises:
-            OfflineError: the file has to be fetched, and requests are not allowed.
+            OfflineError: the file must be downloaded, and network access is off.
         """
         if "::" in url:
             return self.fetch(url)  # the archive that contains it is
@@ -264,7 +287,14 @@ class StreamingDownloadManager(DownloadManager):
         return open_remote(ReadRequest(self._hub.source(url), whole, check, listed, name=url, is_pinned=True))
 
     def stream(self, url: str) -> BinaryIO:
-        """Return the bytes of a URL from the server; checked at the end, if there is a record."""
+        """Return the bytes of a URL from its server; they are verified at the end if a checksum is recorded.
+
+        Args:
+            url: the URL.
+
+        Raises:
+            NonMatchingChecksumError: the bytes differ from the record; raised at their end.
+        """
         from datasets_core.fetch.ranges.sequential import ReadRequest, open_remote, open_store
         from datasets_core.fetch.ranges.stores import store_transport
         from datasets_core.fetch.transfer import HttpSource, StoreSource
@@ -301,7 +331,11 @@ class StreamingDownloadManager(DownloadManager):
         return open_store(store_transport(url, source.storage_options, self._policy()), whole, check)
 
     def ranges(self, url: str) -> RangeFile:
-        """Return any bytes of a URL."""
+        """Return a file that reads byte ranges of a URL.
+
+        Args:
+            url: the URL.
+        """
         from datasets_core.fetch.ranges.http import HttpTransport
         from datasets_core.fetch.ranges.reader import TransportRanges
         from datasets_core.fetch.ranges.stores import store_transport
@@ -322,7 +356,12 @@ class StreamingDownloadManager(DownloadManager):
         return OpenedRanges(redact(url), partial(self.stream, url))
 
     def tell_whole(self, url: str, *, is_folder: bool) -> None:
-        """Log that the file of a URL was fetched whole."""
+        """Log that the file of a URL was downloaded completely.
+
+        Args:
+            url: the URL.
+            is_folder: True if a folder of files is read.
+        """
         size = _shown_size(os.path.getsize(self._access.fetched(url)))
         if is_folder:
             logger.warning(
@@ -336,11 +375,21 @@ class StreamingDownloadManager(DownloadManager):
             logger.warning("%s is fetched whole (%s): it cannot be read or verified in parts.", redact(url), size)
 
     def keep(self, identity: str, name: str, write: Callable[[str], object]) -> str:
-        """Return the path of a file that `write(path)` makes once."""
+        """Return the path of a cached file, after writing it if it does not exist.
+
+        Args:
+            identity: what identifies its content.
+            name: end of the file name.
+            write: called with the path to write.
+        """
         return self._extractions().keep(identity, name, write)
 
     def comes(self, url: str) -> bool:
-        """Return True if the file of a URL is not cached and can be read in parts; for the Hub also large, and in LFS."""
+        """Return True if the file of a URL is not cached and can be read in parts; for the Hub also large, and in LFS.
+
+        Args:
+            url: the URL.
+        """
         if "::" in url or self.is_enforced(url):
             return False
         if is_hub_url(url):
@@ -350,7 +399,11 @@ class StreamingDownloadManager(DownloadManager):
         return self.held(url) is None
 
     def is_enforced(self, url: str) -> bool:
-        """Return True if a URL must be read as a whole, since its sha256 is compared."""
+        """Return True if a URL must be read completely, because its sha256 is compared.
+
+        Args:
+            url: the URL.
+        """
         if is_hub_url(url):
             is_registered = self._is_enforced and getattr(self._entry(url), "checksum", None) is not None
             return is_registered or self.verification is VerificationMode.ALL_CHECKS

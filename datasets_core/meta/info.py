@@ -39,11 +39,12 @@ _CARD_SIZES = ("download_size", "dataset_size")
 
 @dataclass(frozen=True)
 class SupervisedKeysData:
-    """The columns of a supervised task: input and output.
+    """The `input` and `output` columns of a supervised task.
 
-    >>> from datasets_core import DatasetInfo
-    >>> DatasetInfo(supervised_keys={"input": "text", "output": "label"}).supervised_keys.output
-    'label'
+    Example:
+        >>> from datasets_core import DatasetInfo
+        >>> DatasetInfo(supervised_keys={"input": "text", "output": "label"}).supervised_keys.output
+        'label'
     """
 
     input: str = ""
@@ -124,14 +125,27 @@ class _OfFiles:
 
 @dataclass(repr=False)
 class DatasetInfo(_OfFiles):
-    """Metadata of a dataset; None is unknown.
+    """The metadata of a dataset. None means unknown.
 
-    With `disable_shuffling` a builder that writes rows by the hash of their keys writes them by key, or in source order.
-    `release_notes` are the changes by version; `further` is JSON that the library stores and does not read.
-    Stored forms are accepted: features, version, splits and supervised keys may be given as dicts, lists or texts.
+    Stored forms are accepted: features, version, splits and supervised keys may be dicts, lists or texts.
 
-    >>> DatasetInfo(description="Reviews", version="1.0.0", splits=[{"name": "train", "num_examples": 3}]).splits["train"]
-    SplitInfo(name='train', num_bytes=0, num_examples=3)
+    Args:
+        description, citation, homepage, license: texts.
+        features: types of the columns.
+        post_processed, task_templates: kept for files of older libraries.
+        supervised_keys: input and output columns.
+        builder_name, dataset_name, config_name, version: what identifies the dataset.
+        splits: the splits, with their sizes and rows.
+        download_checksums: size and sha256 of each download, by URL.
+        download_size, post_processing_size, dataset_size, size_in_bytes: sizes in bytes.
+        disable_shuffling: True makes a builder that orders rows by the hash of their keys use the keys, or the source
+            order.
+        release_notes: changes by version.
+        further: JSON that the library stores and does not read.
+
+    Example:
+        >>> DatasetInfo(description="Reviews", version="1.0.0", splits=[{"name": "train", "num_examples": 3}]).splits["train"]
+        SplitInfo(name='train', num_bytes=0, num_examples=3)
     """
 
     description: str = field(default_factory=str)
@@ -197,18 +211,21 @@ class DatasetInfo(_OfFiles):
         return "/".join(str(part) for part in (self.dataset_name or self.builder_name, config, self.version) if part)
 
     def copy(self) -> DatasetInfo:
-        """An independent copy, all the way down."""
+        """Return a deep copy."""
         made = copy.copy(self)
         for name, value in vars(self).items():
             setattr(made, name, _copied(value))
         return made
 
     def update(self, other_dataset_info: DatasetInfo, ignore_none: bool = True) -> DatasetInfo:
-        """Take over what `other_dataset_info` knows, and return this info.
+        """Set the values that another info has.
 
         Args:
-            other_dataset_info: the info whose values win.
-            ignore_none: values that are unknown there (None, or an empty text) leave the present ones.
+            other_dataset_info: the info whose values are taken.
+            ignore_none: True keeps the present value where the other one is None or an empty text.
+
+        Returns:
+            This info.
         """
         for name, value in vars(other_dataset_info).items():
             if not ignore_none or not _is_unknown(value):
@@ -218,7 +235,7 @@ class DatasetInfo(_OfFiles):
     # -- stored forms --------------------------------------------------------------------------------------------------
 
     def to_dict(self) -> dict[str, Any]:
-        """The form of `dataset_info.json`, as Hugging Face `datasets` writes it; what is unknown is left out."""
+        """Return the form of `dataset_info.json`, as Hugging Face `datasets` writes it. Unknown values are left out."""
         form: dict[str, Any] = {}
         for item in dataclasses.fields(self):
             value = getattr(self, item.name)
@@ -228,10 +245,10 @@ class DatasetInfo(_OfFiles):
 
     @classmethod
     def from_dict(cls, dataset_info_dict: Mapping[str, Any]) -> DatasetInfo:
-        """The info of a stored form, of this or of an older library; unknown keys are left out.
+        """Return the info of the stored form `dataset_info_dict`, of this or an older library. Unknown keys are ignored.
 
         Raises:
-            ConfigurationError: a value of the wrong kind.
+            ConfigurationError: a value has the wrong type.
         """
         names = {item.name for item in dataclasses.fields(cls)}
         values = {name: value for name, value in dataset_info_dict.items() if name in names}
@@ -247,7 +264,7 @@ class DatasetInfo(_OfFiles):
         return cls(**values)
 
     def to_yaml_dict(self) -> dict[str, Any]:
-        """The form of a card's `dataset_info:`; what is unknown is left out."""
+        """Return the form of `dataset_info:` in a dataset card. Unknown values are left out."""
         form: dict[str, Any] = {}
         if self.config_name is not None:
             form["config_name"] = self.config_name
@@ -259,10 +276,10 @@ class DatasetInfo(_OfFiles):
 
     @classmethod
     def from_yaml_dict(cls, yaml_data: Mapping[str, Any]) -> DatasetInfo:
-        """The info of a card's `dataset_info:`.
+        """Return the info `yaml_data` under `dataset_info:` of a dataset card.
 
         Raises:
-            ConfigurationError: a value of the wrong kind.
+            ConfigurationError: a value has the wrong type.
         """
         values = dict(yaml_data)
         if values.get("features") is not None:
@@ -298,11 +315,15 @@ class DatasetInfo(_OfFiles):
     def from_directory(
         cls, dataset_info_dir: str | os.PathLike[str], storage_options: dict[str, Any] | None = None
     ) -> DatasetInfo:
-        """Return the info in `dataset_info.json` of a folder.
+        """Return the info in the file `dataset_info.json` of a folder.
+
+        Args:
+            dataset_info_dir: local folder or URL.
+            storage_options: options of the file system of a URL.
 
         Raises:
             FileNotFoundDatasetsError: the file does not exist.
-            ManifestError: the file cannot be understood.
+            ManifestError: the file is invalid.
         """
         folder = os.fspath(dataset_info_dir or "")
         if not folder:
@@ -321,7 +342,12 @@ class DatasetInfo(_OfFiles):
         pretty_print: bool = False,
         storage_options: dict[str, Any] | None = None,
     ) -> None:
-        """Write `dataset_info.json`, and `LICENSE` where a license is recorded, into a folder.
+        """Write `dataset_info.json` and, if a license is recorded, `LICENSE` into a folder.
+
+        Args:
+            dataset_info_dir: local folder or URL.
+            pretty_print: True indents the JSON.
+            storage_options: options of the file system of a URL.
 
         Raises:
             DatasetDiskError: the disk is full, read-only or forbidden.
@@ -345,10 +371,13 @@ class DatasetInfo(_OfFiles):
 
     @classmethod
     def from_merge(cls, dataset_infos: Iterable[DatasetInfo | None]) -> DatasetInfo:
-        """The info of several datasets put together.
+        """Return the combined info of several datasets.
 
-        Equal infos give a copy.  Otherwise the texts are joined, each once; the features are those of all columns, the first
-        dataset that has a column telling its type; what belongs to one dataset alone (version, splits, sizes) is left out.
+        Equal infos give a copy. Otherwise the distinct texts are joined; the features are those of all columns, with the
+        type of the first dataset that has the column; what describes a single dataset (version, splits, sizes) is left out.
+
+        Args:
+            dataset_infos: the infos; None is ignored.
         """
         infos = [info for info in dataset_infos if info is not None]
         if not infos:

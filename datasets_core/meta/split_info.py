@@ -157,7 +157,14 @@ class SubSplitInfo:
     def of_ranges(
         cls, ranges: Sequence[AbsoluteRange], splits: Mapping[str, _Shards], num_bytes: int | None, dataset: str | None
     ) -> SubSplitInfo:
-        """Return the info of row ranges; the files are looked up on use."""
+        """Return the info of row ranges; their files are looked up on use.
+
+        Args:
+            ranges: the row ranges, in order.
+            splits: the shards of each split.
+            num_bytes: size of the rows, if known.
+            dataset: name of the dataset, for file names.
+        """
         made = cls((), num_bytes, dataset)
         del made.instructions
         made._ranges, made._splits = tuple(ranges), {name: splits[name] for name, _, _ in ranges}
@@ -202,7 +209,10 @@ class SubSplitInfo:
         return places
 
     def row_id(self, index: int) -> str:
-        """Return the id of row `index` of the slice; negative ones count from the end.
+        """Return the id of a row of the slice.
+
+        Args:
+            index: number of the row; negative numbers count from the end.
 
         Raises:
             RowIndexError: the row does not exist.
@@ -218,10 +228,13 @@ class SubSplitInfo:
         return row_id(instruction.filename, instruction.skip + row - self._borders[place])
 
     def locate(self, id: str | bytes) -> int:
-        """The number in the slice of the row with this id; of a row that is there twice, the first.
+        """Return the number of a row in the slice, given its id; for a row that occurs twice, the first number.
+
+        Args:
+            id: the id of the row.
 
         Raises:
-            RowIdError: no row of the slice has it.
+            RowIdError: no row of the slice has the id.
         """
         from datasets_core.meta.row_blocks import parse_row_id
 
@@ -333,7 +346,11 @@ class SplitInfo:
         return known[1]
 
     def file_name(self, shard: int) -> str:
-        """The file name of a shard: as recorded, else by the rule."""
+        """Return the file name of a shard: the recorded one, or else the one that follows from the rule.
+
+        Args:
+            shard: number of the shard, from 0.
+        """
         if self.shard_names is not None:
             return self.shard_names[shard]
         return shard_file_name(self.dataset_name or "dataset", self.name, shard, self.num_shards)
@@ -349,13 +366,17 @@ class SplitInfo:
         return [self.file_name(shard) for shard in range(self.num_shards)]
 
     def row_id(self, index: int) -> str:
-        """Return the id of row `index` of the split; negative ones count from the end.
+        """Return the id of a row of the split.
+
+        Args:
+            index: number of the row; negative numbers count from the end.
 
         Raises:
             RowIndexError: the row does not exist.
 
-        >>> SplitInfo("train", num_examples=5, shard_lengths=[3, 2], dataset_name="birds").row_id(4)
-        'birds-train-00001-of-00002.arrow__1'
+        Example:
+            >>> SplitInfo("train", num_examples=5, shard_lengths=[3, 2], dataset_name="birds").row_id(4)
+            'birds-train-00001-of-00002.arrow__1'
         """
         from datasets_core.meta.row_blocks import row_id
 
@@ -367,14 +388,18 @@ class SplitInfo:
         return row_id(self.file_name(shard), place)
 
     def locate(self, id: str | bytes) -> int:
-        """The number of the row with this id: `split.locate(split.row_id(i)) == i`.
+        """Return the number of a row, given its id: `split.locate(split.row_id(i)) == i`.
+
+        Args:
+            id: the id of the row.
 
         Raises:
-            RowIdError: no row of the split has it.
+            RowIdError: no row of the split has the id.
 
-        >>> train = SplitInfo("train", num_examples=5, shard_lengths=[3, 2], dataset_name="birds")
-        >>> train.locate("birds-train-00001-of-00002.arrow__1")
-        4
+        Example:
+            >>> train = SplitInfo("train", num_examples=5, shard_lengths=[3, 2], dataset_name="birds")
+            >>> train.locate("birds-train-00001-of-00002.arrow__1")
+            4
         """
         from datasets_core.meta.row_blocks import alike_names, parse_row_id
 
@@ -401,7 +426,7 @@ class SplitInfo:
         return next((shard for shard, own in enumerate(self.shard_names) if own == name), None)
 
     def to_dict(self) -> dict[str, Any]:
-        """The form in which Hugging Face `datasets` stores a split."""
+        """Return the form in which Hugging Face `datasets` stores a split."""
         form: dict[str, Any] = {"name": self.name, "num_bytes": self.num_bytes, "num_examples": self.num_examples}
         if self.shard_lengths is not None:
             form["shard_lengths"] = list(self.shard_lengths)
@@ -411,10 +436,14 @@ class SplitInfo:
 
     @classmethod
     def from_dict(cls, form: Mapping[str, Any], *, name: str | None = None) -> SplitInfo:
-        """The split of a stored form; keys of other library versions are left out.
+        """Return the split of a stored form. Keys of other versions of the library are ignored.
+
+        Args:
+            form: the stored form.
+            name: name of the split, if the form lacks it.
 
         Raises:
-            ConfigurationError: a value of the wrong kind.
+            ConfigurationError: a value has the wrong type.
         """
         found = cls(
             name=form.get("name") or name or "",
@@ -457,11 +486,17 @@ def _check(info: SplitInfo) -> None:
 
 
 class SplitDict(dict[str, SplitInfo]):
-    """The splits of a dataset by name; a split expression as key gives its `SubSplitInfo`, a list, tuple or dict those of each.
+    """The splits of a dataset by name. A split expression as key gives its `SubSplitInfo`; a list, tuple or dict gives
+    several.
 
-    >>> splits = SplitDict.from_split_dict([{"name": "train", "num_examples": 10000}], dataset_name="reviews")
-    >>> splits["train[:75%]"].num_examples
-    7500
+    Args:
+        args, kwargs: the splits, as for `dict`.
+        dataset_name: name of the dataset.
+
+    Example:
+        >>> splits = SplitDict.from_split_dict([{"name": "train", "num_examples": 10000}], dataset_name="reviews")
+        >>> splits["train[:75%]"].num_examples
+        7500
     """
 
     dataset_name: str | None = None
@@ -499,14 +534,18 @@ class SplitDict(dict[str, SplitInfo]):
         return total
 
     def locate(self, id: str | bytes) -> tuple[str, int]:
-        """The split and the number in it of the row with this id.
+        """Return the split of a row, and its number there.
+
+        Args:
+            id: the id of the row.
 
         Raises:
-            RowIdError: no row has it.
+            RowIdError: no row has the id.
 
-        >>> splits = SplitDict.from_split_dict([{"name": "train", "num_examples": 9}], dataset_name="birds")
-        >>> splits.locate("birds-train-00000-of-00001.arrow__7")
-        ('train', 7)
+        Example:
+            >>> splits = SplitDict.from_split_dict([{"name": "train", "num_examples": 9}], dataset_name="birds")
+            >>> splits.locate("birds-train-00000-of-00001.arrow__7")
+            ('train', 7)
         """
         from datasets_core.meta.row_blocks import alike_names, parse_row_id
 
@@ -528,8 +567,11 @@ class SplitDict(dict[str, SplitInfo]):
     def add(self, split_info: SplitInfo) -> None:
         """Add a split.
 
+        Args:
+            split_info: the split.
+
         Raises:
-            ConfigurationError: there is a split of that name.
+            ConfigurationError: a split of that name exists.
         """
         if split_info.name in self:
             raise ConfigurationError(f"There are two splits {split_info.name!r}. Give each split a different name.")
@@ -551,10 +593,14 @@ class SplitDict(dict[str, SplitInfo]):
     def from_split_dict(
         cls, split_infos: Iterable[SplitInfo | Mapping[str, Any]] | Mapping[str, Any], dataset_name: str | None = None
     ) -> SplitDict:
-        """The splits of a stored form: a list, or a mapping by name.
+        """Return the splits of a stored form.
+
+        Args:
+            split_infos: a list of splits, or a mapping by name.
+            dataset_name: name of the dataset; None uses that in the form.
 
         Raises:
-            ConfigurationError: a form that is neither, two splits of one name, or a value of the wrong kind.
+            ConfigurationError: the form has another type, two splits have the same name, or a value has the wrong type.
         """
         stored: Any = split_infos
         named = stored.items() if isinstance(stored, Mapping) else ((None, form) for form in _listed(stored))
@@ -574,7 +620,7 @@ class SplitDict(dict[str, SplitInfo]):
         return found
 
     def to_split_dict(self) -> list[SplitInfo]:
-        """The splits in order, each with the dataset's name."""
+        """Return the splits in order, each with the name of the dataset."""
         return [self._named(info) for info in self.values()]
 
     def _named(self, info: SplitInfo) -> SplitInfo:
@@ -587,24 +633,27 @@ class SplitDict(dict[str, SplitInfo]):
         return made
 
     def copy(self) -> SplitDict:
-        """The same splits in a new dict."""
+        """Return the same splits in a new dict."""
         return SplitDict(self, dataset_name=self.dataset_name)
 
     def to_dict(self) -> dict[str, dict[str, Any]]:
-        """The form of `dataset_info.json`."""
+        """Return the form of `dataset_info.json`."""
         return {name: info.to_dict() for name, info in self.items()}
 
     def to_yaml_list(self) -> list[dict[str, Any]]:
-        """The form of a card: name, bytes and rows of each split; what is unknown is left out."""
+        """Return the form of dataset cards: name, size in bytes and rows of each split; unknown values are left out."""
         forms = [{"name": info.name, "num_bytes": info.num_bytes, "num_examples": info.num_examples} for info in self.values()]
         return [{key: value for key, value in form.items() if value is not None} for form in forms]
 
     @classmethod
     def from_yaml_list(cls, yaml_list: Iterable[Mapping[str, Any]]) -> SplitDict:
-        """The splits of a card.
+        """Return the splits in a dataset card.
+
+        Args:
+            yaml_list: the list under `splits`.
 
         Raises:
-            ConfigurationError: two splits of one name, or a value of the wrong kind.
+            ConfigurationError: two splits have the same name, or a value has the wrong type.
         """
         return cls.from_split_dict(yaml_list)
 

@@ -355,6 +355,9 @@ class ReadInstruction:
     def from_spec(cls, spec: str) -> ReadInstruction:
         """Return the instruction for a text such as `train[10%:]+test`.
 
+        Args:
+            spec: the text.
+
         Raises:
             SplitSyntaxError: invalid syntax.
         """
@@ -362,20 +365,27 @@ class ReadInstruction:
 
     @classmethod
     def from_parts(cls, parts: Sequence[SplitPart]) -> ReadInstruction:
-        """The sum of `parts`, which are taken as they are."""
+        """Return the sum of parts, unchanged.
+
+        Args:
+            parts: the parts, in their order.
+        """
         made = object.__new__(cls)
         _set_parts(made, tuple(parts))
         return made
 
     def to_spec(self) -> str:
-        """The shortest text for this instruction; `from_spec` of it is equal to this."""
+        """Return the shortest text for this instruction; `from_spec` of it equals this."""
         return "+".join(map(str, self.parts))
 
     def to_absolute(self, name2len: Lengths) -> list[AbsoluteRange]:
-        """The rows of each part, given the length of each split in the order of the splits.
+        """Return the row range of each part.
+
+        Args:
+            name2len: number of rows of each split, in the order of the splits.
 
         Raises:
-            UnknownSplitError: a split that `name2len` does not have.
+            UnknownSplitError: `name2len` lacks a split.
         """
         return [found for part in self.parts for found in _absolute(part, name2len)]
 
@@ -474,13 +484,17 @@ def _sizes(lengths: Any) -> tuple[int, ShardLengths | None]:
 
 
 class NamedSplit(str):
-    """The name of a split, or a split expression; a string that adds up to a `ReadInstruction`.
+    """The name of a split, or a split expression: a string that can be added to others to form a `ReadInstruction`.
+
+    Args:
+        name: the name or expression.
 
     Raises:
-        SplitSyntaxError: the text is neither.
+        SplitSyntaxError: the text is neither a name nor an expression.
 
-    >>> Split.TRAIN == "train", Split.TRAIN + "test[:10%]"
-    (True, ReadInstruction('train+test[:10%]'))
+    Example:
+        >>> Split.TRAIN == "train", Split.TRAIN + "test[:10%]"
+        (True, ReadInstruction('train+test[:10%]'))
     """
 
     __slots__ = ()
@@ -504,10 +518,13 @@ class NamedSplit(str):
         return f"NamedSplit({str.__repr__(self)})"
 
     def get_read_instruction(self, split_dict: Mapping[str, object] | None = None) -> ReadInstruction:
-        """This split as a `ReadInstruction`; with `split_dict`, its splits must be there.
+        """Return this split as a `ReadInstruction`.
+
+        Args:
+            split_dict: the splits of the dataset, to check that those of the instruction exist; None does not check.
 
         Raises:
-            UnknownSplitError: a split that `split_dict` does not have.
+            UnknownSplitError: a split does not exist.
         """
         instruction = ReadInstruction.from_spec(str(self))
         if split_dict is not None:
@@ -554,10 +571,14 @@ class NamedSplit(str):
 
 
 class Split:
-    """The usual splits; `Split("name")` is the `NamedSplit` of any other name.
+    """The usual splits. `Split("name")` is the `NamedSplit` of any other name.
 
-    >>> Split.TRAIN, Split("dev"), Split.TRAIN + Split("dev")
-    (NamedSplit('train'), NamedSplit('dev'), ReadInstruction('train+dev'))
+    Args:
+        name: name of the split.
+
+    Example:
+        >>> Split.TRAIN, Split("dev"), Split.TRAIN + Split("dev")
+        (NamedSplit('train'), NamedSplit('dev'), ReadInstruction('train+dev'))
     """
 
     TRAIN = NamedSplit("train")

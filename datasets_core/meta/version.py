@@ -136,10 +136,14 @@ class Version:
 
     @classmethod
     def is_valid(cls, version: object) -> bool:
-        """True if `version` is a version, without wildcards.
+        """Return True if a value is a version without wildcards.
 
-        >>> Version.is_valid("1.0.0"), Version.is_valid("1.0"), Version.is_valid("1.*.*")
-        (True, False, False)
+        Args:
+            version: any value.
+
+        Example:
+            >>> Version.is_valid("1.0.0"), Version.is_valid("1.0"), Version.is_valid("1.*.*")
+            (True, False, False)
         """
         return isinstance(version, Version) or (isinstance(version, str) and re.fullmatch(_VERSION, version) is not None)
 
@@ -149,16 +153,22 @@ class Version:
         return _numbers(self.version_str)
 
     def match(self, other_version: str | Version) -> bool:
-        """True if this version fits a pattern, whose parts are numbers or `*`.
+        """Return True if this version matches a pattern.
+
+        Args:
+            other_version: three parts, each a number or `*`, such as `1.2.*`.
 
         Raises:
-            ReferenceSyntaxError: the pattern has not three such parts.
+            ReferenceSyntaxError: the pattern does not have three such parts.
         """
         wanted = check_pattern(other_version).split(".")
         return all(part in ("*", own) for part, own in zip(wanted, self.version_str.split("."), strict=True))
 
     def implements(self, experiment: enum.Enum) -> bool:
-        """True if this version has `experiment` switched on: by itself, or by default if it does not mention it.
+        """Return True if an experiment is switched on for this version: by the version itself, or else by default.
+
+        Args:
+            experiment: a member of an enum of experiments.
 
         Raises:
             UnknownExperimentError: `experiment` is not a member of an enum.
@@ -168,11 +178,15 @@ class Version:
 
     @classmethod
     def from_dict(cls, dic: Mapping[str, Any]) -> Version:
-        """The version of a stored form, whose numbers may have leading zeros; keys of older libraries are left out."""
+        """Return the version of a stored form, whose numbers may have leading zeros. Keys of older libraries are ignored.
+
+        Args:
+            dic: the stored form.
+        """
         return cls(as_version(dic["version_str"]).version_str, description=dic.get("description"))
 
     def to_dict(self) -> dict[str, Any]:
-        """The form in which Hugging Face `datasets` stores a version."""
+        """Return the form in which Hugging Face `datasets` stores a version."""
         form = {"version_str": self.version_str, "description": self.description}
         form = {name: value for name, value in form.items() if value is not None}
         return {**form, "major": self.major, "minor": self.minor, "patch": self.patch}

@@ -470,6 +470,9 @@ class TFRecordReader:
     def read_at(self, offset: int) -> bytes:
         """Return the record whose frame begins at an offset in the decompressed file; a compressed file is read up to there.
 
+        Args:
+            offset: position of the frame, in bytes.
+
         Raises:
             DamagedRecordError: the record is damaged, or the offset is not the beginning of a frame.
             ConfigurationError: the offset is outside the file.

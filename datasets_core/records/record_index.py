@@ -83,7 +83,12 @@ class RecordIndex:
         return int(self.offsets[start]), int(self.offsets[stop - 1] + self.lengths[stop - 1])
 
     def parts(self, start: int, stop: int, block_bytes: int) -> Iterator[tuple[int, int]]:
-        """Yield ranges of the records `start` to `stop` of limited size, each with at least one record."""
+        """Yield ranges of the records `start` to `stop` of limited size, each with at least one record.
+
+        Args:
+            start, stop: the range of record numbers; `stop` is excluded.
+            block_bytes: maximum size of a range, in bytes.
+        """
         while start < stop:
             limit = self.offsets[start] + block_bytes
             reach = len(self) if limit >= self.num_bytes else int(np.searchsorted(self.offsets, limit, side="right")) - 1
@@ -92,7 +97,11 @@ class RecordIndex:
             start = upto
 
     def check(self, size: int, name: str) -> None:
-        """Check that the index belongs to a file of this size.
+        """Check that the index belongs to a file of a given size.
+
+        Args:
+            size: size of the file, in bytes.
+            name: name of the file, for the message.
 
         Raises:
             FileFormatError: the file has another size.
@@ -102,7 +111,10 @@ class RecordIndex:
             raise FileFormatError(self.name, reason, advice=INDEX_ADVICE)
 
     def save(self, path: str | os.PathLike[str]) -> None:
-        """Write the index as text, one line per record: position and size of its frame in bytes.
+        """Write the index as text, one line for each record: position and size of its frame, in bytes.
+
+        Args:
+            path: a local path.
 
         Raises:
             ConfigurationError: the file is compressed, so the index would be useless; or the path is a URL.
@@ -119,6 +131,9 @@ class RecordIndex:
 
         Args:
             path: a local path, a URL, or a `RemoteFile`.
+
+        Returns:
+            The index.
 
         Raises:
             FileFormatError: the file is not an index, or the index has gaps.

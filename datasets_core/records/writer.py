@@ -146,6 +146,9 @@ class TFRecordWriter:
     def write(self, record: bytes | bytearray | memoryview) -> None:
         """Write a record.
 
+        Args:
+            record: the bytes of the record.
+
         Raises:
             ArgumentTypeError: the record is not bytes.
             ConfigurationError: the writer is closed.
@@ -164,7 +167,10 @@ class TFRecordWriter:
             self._write_held()
 
     def write_all(self, records: RecordBlock | pa.Array | pa.ChunkedArray | Iterable[bytes]) -> None:
-        """Write many records; those of a block or an Arrow array of binary are written together.
+        """Write many records. Those of a block, or of an Arrow array of binary values, are written together.
+
+        Args:
+            records: the records, in order.
 
         Raises:
             ArgumentTypeError: an element is not bytes.

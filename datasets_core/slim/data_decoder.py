@@ -63,11 +63,11 @@ class DataDecoder(ABC):
         return (dict(zip(names, self.decode(data, names), strict=True)) for data in block)
 
     def Decode(self, data: Any, items: Sequence[str] | None = None) -> list[Any]:  # noqa: N802
-        """Same as `decode`, under its older name."""
+        """See `decode`; this is its older name."""
         return self.decode(data, items)
 
     def ListItems(self) -> list[str]:  # noqa: N802
-        """Same as `list_items`, under its older name."""
+        """See `list_items`; this is its older name."""
         return self.list_items()
 
 

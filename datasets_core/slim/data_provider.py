@@ -80,7 +80,15 @@ class DataProvider(ABC):
         return self._num_samples
 
     def check_items(self, items: Any) -> None:
-        """Check the names of items; see `get`."""
+        """Check the names of items.
+
+        Args:
+            items: the names.
+
+        Raises:
+            ArgumentTypeError: the names are not a list of strings.
+            UnknownItemError: an item does not exist.
+        """
         if not isinstance(items, list | tuple):
             raise ArgumentTypeError(f"items must be a list or tuple of names, not {items!r}. Pass a list.")
         for item in items:

@@ -196,7 +196,11 @@ class DatasetDataProvider(DataProvider, Runner):
     # -- samples -------------------------------------------------------------------------------------------------------
 
     def sample(self, items: Sequence[str]) -> Sample:
-        """Return the next sample with the given items; see `get`, which checks their names."""
+        """Return the next sample, without a check of the names of items.
+
+        Args:
+            items: the names of the items of the sample.
+        """
         sample = self._taken(tuple(items))
         return sample if self._shown is None else {name: self._shown(value) for name, value in sample.items()}
 

@@ -47,6 +47,9 @@ class LookupTable:
 
         A static hash table of TensorFlow is copied, since it only accepts tensors.
 
+        Args:
+            table: a `LookupTable`, an object with `lookup`, or a dict.
+
         Raises:
             ArgumentTypeError: the argument is not a table, or is an unsupported table of TensorFlow.
         """

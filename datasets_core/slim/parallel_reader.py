@@ -71,14 +71,18 @@ class KeyedSamples(Runner):
     The object is its own iterator; `read` raises an error at the end.  For `state_dict` and `load_state_dict` see
     `DatasetDataProvider`.
 
-    >>> import pathlib, tempfile
-    >>> from datasets_core import slim
-    >>> with tempfile.TemporaryDirectory() as folder:
-    ...     path = pathlib.Path(folder, "a.txt")
-    ...     _ = path.write_text("one\\ntwo\\nthree\\n", encoding="utf-8")
-    ...     with slim.parallel_read(str(path), slim.TextLineReader, num_epochs=1, num_readers=1, shuffle=False) as samples:
-    ...         samples.read().value, [sample.value for sample in samples.read_up_to(5)], samples.num_records_produced()
-    (b'one', [b'two', b'three'], 3)
+    Args:
+        stream: the samples.
+
+    Example:
+        >>> import pathlib, tempfile
+        >>> from datasets_core import slim
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     path = pathlib.Path(folder, "a.txt")
+        ...     _ = path.write_text("one\\ntwo\\nthree\\n", encoding="utf-8")
+        ...     with slim.parallel_read(str(path), slim.TextLineReader, num_epochs=1, num_readers=1, shuffle=False) as samples:
+        ...         samples.read().value, [sample.value for sample in samples.read_up_to(5)], samples.num_records_produced()
+        (b'one', [b'two', b'three'], 3)
     """
 
     def __init__(self, stream: SampleStream) -> None:
@@ -306,7 +310,7 @@ def parallel_read(
     seed: int | None = None,
     scope: str | None = None,
 ) -> KeyedSamples:
-    """Read several files at a time, and return their samples.
+    """Read several files in parallel.
 
     Args:
         data_sources: see `get_data_files`.
@@ -315,23 +319,27 @@ def parallel_read(
         num_readers: number of files read at a time.
         reader_kwargs: arguments of the readers.
         shuffle: True to shuffle files and samples.
-        dtypes, scope: have no effect.
+        dtypes, scope: ignored.
         capacity: capacity of the common queue, in samples.
         min_after_dequeue: minimum number of samples kept in the queue, until the files end.
         seed: seed of the order; None draws a seed.
+
+    Returns:
+        The samples with their keys.
 
     Raises:
         NoDataFilesError: the data sources contain no files.
         ConfigurationError: a number is invalid.
 
-    >>> import pathlib, tempfile
-    >>> from datasets_core import slim
-    >>> with tempfile.TemporaryDirectory() as folder:
-    ...     path = pathlib.Path(folder, "a.txt")
-    ...     _ = path.write_text("one\\ntwo\\n", encoding="utf-8")
-    ...     with slim.parallel_read(str(path), slim.TextLineReader, num_epochs=1, seed=1) as samples:
-    ...         sorted(value for _, value in samples)
-    [b'one', b'two']
+    Example:
+        >>> import pathlib, tempfile
+        >>> from datasets_core import slim
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     path = pathlib.Path(folder, "a.txt")
+        ...     _ = path.write_text("one\\ntwo\\n", encoding="utf-8")
+        ...     with slim.parallel_read(str(path), slim.TextLineReader, num_epochs=1, seed=1) as samples:
+        ...         sorted(value for _, value in samples)
+        [b'one', b'two']
     """
     files = get_data_files(data_sources)
     queue = RandomShuffleQueue(capacity, min_after_dequeue, seed) if shuffle else FIFOQueue(capacity)
@@ -349,17 +357,21 @@ def single_pass_read(
     Args:
         data_sources, reader_class, reader_kwargs, scope: see `parallel_read`.
 
+    Returns:
+        The samples with their keys.
+
     Raises:
         NoDataFilesError: the data sources contain no files.
 
-    >>> import pathlib, tempfile
-    >>> from datasets_core import slim
-    >>> with tempfile.TemporaryDirectory() as folder:
-    ...     path = pathlib.Path(folder, "a.txt")
-    ...     _ = path.write_text("one\\ntwo\\n", encoding="utf-8")
-    ...     with slim.single_pass_read([str(path)], slim.TextLineReader) as samples:
-    ...         [(key[-7:], value) for key, value in samples]
-    [('a.txt:1', b'one'), ('a.txt:2', b'two')]
+    Example:
+        >>> import pathlib, tempfile
+        >>> from datasets_core import slim
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     path = pathlib.Path(folder, "a.txt")
+        ...     _ = path.write_text("one\\ntwo\\n", encoding="utf-8")
+        ...     with slim.single_pass_read([str(path)], slim.TextLineReader) as samples:
+        ...         [(key[-7:], value) for key, value in samples]
+        [('a.txt:1', b'one'), ('a.txt:2', b'two')]
     """
     return parallel_read(data_sources, reader_class, 1, 1, reader_kwargs, shuffle=False)
 

@@ -75,7 +75,11 @@ class QueueRunners:
         return self
 
     def add(self, runner: Runner) -> None:
-        """Register an object to be closed at the end of the block."""
+        """Register an object to be closed at the end of the block.
+
+        Args:
+            runner: the object.
+        """
         self._made.append(weakref.ref(runner))
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None) -> None:

@@ -48,7 +48,11 @@ class WorkUnits:
         return len(self.files) * self.num_epochs if self.num_epochs is not None else (1 << 62)
 
     def place(self, unit: int) -> int:
-        """Return the index of the file of a unit."""
+        """Return the index of the file of a unit.
+
+        Args:
+            unit: number of the unit.
+        """
         epoch, place = divmod(unit, len(self.files))
         if self.seed is None:
             return place
@@ -60,7 +64,11 @@ class WorkUnits:
         return order[place]
 
     def path(self, unit: int) -> str:
-        """Return the file that a unit reads."""
+        """Return the file that a unit reads.
+
+        Args:
+            unit: number of the unit.
+        """
         return self.files[self.place(unit)]
 
 

@@ -636,10 +636,10 @@ class Hasher:
 
     @classmethod
     def hash(cls, value: Any) -> str:
-        """Return the hash of one value, sixteen hexadecimal digits.
+        """Return the hash of `value`, 16 hexadecimal digits.
 
         Raises:
-            UnhashableError: the value, or something in it, has no lasting identity.
+            UnhashableError: the value, or something in it, cannot be identified across processes.
         """
         hasher = cls()
         hasher.update(value)
@@ -647,25 +647,25 @@ class Hasher:
 
     @classmethod
     def hash_what_can_be(cls, value: Any) -> str:
-        """Return the hash of one value, with the type in place of values without a lasting identity."""
+        """Return the hash of `value`; parts that cannot be identified across processes are replaced by their type."""
         hasher = cls()
         ValueWriter(hasher._digest.update, is_strict=False).write(value)
         return hasher.hexdigest()
 
     @classmethod
     def hash_bytes(cls, value: bytes | list[bytes]) -> str:
-        """The hash of bytes, or of a list of them one after the other."""
+        """Return the hash of the bytes `value`, or of a list of bytes joined."""
         digest = hashlib.blake2b(digest_size=_DIGEST_BYTES)
         for part in [value] if isinstance(value, bytes) else value:
             digest.update(part)
         return digest.hexdigest()
 
     def update(self, value: Any) -> None:
-        """Add a value."""
+        """Add `value`, any Python value."""
         ValueWriter(self._digest.update).write(value)
 
     def hexdigest(self) -> str:
-        """The hash of all that was added."""
+        """Return the hash of all added values, 16 hexadecimal digits."""
         return self._digest.hexdigest()
 
 

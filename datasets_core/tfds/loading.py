@@ -64,23 +64,26 @@ def load(
     Args:
         name: `"name"`, `"name/config:1.*.*"`, or the path of a script or of a folder with one.
         split: a name, an expression, a `ReadInstruction`, or a list, tuple or dict of these; None for a dict of all splits.
-        data_dir: the folder of all datasets; default: `TFDS_DATA_DIR`, else `~/tensorflow_datasets` by default.
-        batch_size: number of rows in a batch; -1 returns all rows as one dict of arrays.
+        data_dir: folder of all datasets; None means `TFDS_DATA_DIR`, or else `~/tensorflow_datasets`.
+        batch_size: number of rows of a batch; -1 returns all rows as one dict of arrays.
         shuffle_files: True to read the files in random order.
         download: True to build the dataset if it does not exist.
         as_supervised: True for tuples of the columns in `supervised_keys`.
         decoders: columns to leave undecoded, or not to read.
-        read_config: read order of files.
+        read_config: order in which files are read.
         with_info: True to return a pair of the rows and the info.
         builder_kwargs: arguments of the builder, such as `config=` and `version=`.
         download_and_prepare_kwargs: arguments of `download_and_prepare`.
         as_dataset_kwargs: arguments of `as_dataset`.
-        try_gcs: has no effect.
+        try_gcs: ignored.
         file_format: see `download_and_prepare`.
 
+    Returns:
+        A stream of rows; for several splits a list, tuple or dict of streams; with `with_info=True` a pair with the info.
+
     Raises:
-        DatasetNotFoundError: the dataset is unknown, or, with `download=False`, was not built.
         DatasetsCoreError: another failure, as a subclass.
+        DatasetNotFoundError: the dataset does not exist or, with `download=False`, was not built.
     """
     made = builder(name, data_dir=data_dir, try_gcs=try_gcs, **(builder_kwargs or {}))
     if download:
@@ -113,7 +116,15 @@ def data_source(
     download_and_prepare_kwargs: dict[str, Any] | None = None,
     try_gcs: bool = False,
 ) -> Any:
-    """Load a dataset with random access to rows; the arguments are those of `load`."""
+    """Load a dataset with random access to its rows.
+
+    Args:
+        name, split, data_dir, download, decoders, builder_kwargs, download_and_prepare_kwargs, try_gcs: see `load`.
+        deserialize_method: only None is supported.
+
+    Returns:
+        A sequence of rows; for several splits a list, tuple or dict of them.
+    """
     made = builder(name, data_dir=data_dir, try_gcs=try_gcs, **(builder_kwargs or {}))
     if download:
         made.download_and_prepare(**(download_and_prepare_kwargs or {}))
@@ -375,20 +386,24 @@ class BenchmarkResult:
 
 
 def benchmark(ds: Iterable[Any], *, num_iter: int | None = None, batch_size: int = 1) -> BenchmarkResult:
-    """Iterate, measure, and print the number of examples per second.
+    """Iterate once, and print the number of examples per second.
 
     Args:
         ds: any iterable.
         num_iter: maximum number of steps; None for all.
         batch_size: number of examples per element.
 
-    >>> benchmark([1, 2, 3]).num_iter  # doctest: +ELLIPSIS
-    ************ Summary ************
-    ...
-    2
+    Returns:
+        The measured times, which are printed.
 
     Raises:
         ConfigurationError: the iterable is empty, or a number is invalid.
+
+    Example:
+        >>> benchmark([1, 2, 3]).num_iter  # doctest: +ELLIPSIS
+        ************ Summary ************
+        ...
+        2
     """
     if batch_size < 1 or (num_iter is not None and num_iter < 1):
         raise ConfigurationError(f"num_iter={num_iter} and batch_size={batch_size} must be at least 1.")

@@ -197,13 +197,17 @@ def as_numpy(dataset: Any) -> Any:
     Args:
         dataset: a stream, rows, values, or a nesting of these.
 
-    >>> from datasets_core import tfds
-    >>> stream = tfds.SplitStream.of(Dataset.from_dict({"a": [1, 2], "text": ["x", "y"]}).to_iterable_dataset())
-    >>> next(iter(as_numpy(stream)))
-    {'a': np.int64(1), 'text': b'x'}
+    Returns:
+        Streams for streams; numpy arrays, scalars and bytes for values, in the same nesting.
 
     Raises:
-        ArgumentTypeError: an object without values, such as a function.
+        ArgumentTypeError: an object has no values, for example a function.
+
+    Example:
+        >>> from datasets_core import tfds
+        >>> stream = tfds.SplitStream.of(Dataset.from_dict({"a": [1, 2], "text": ["x", "y"]}).to_iterable_dataset())
+        >>> next(iter(as_numpy(stream)))
+        {'a': np.int64(1), 'text': b'x'}
     """
     return mapped(_one, dataset)
 

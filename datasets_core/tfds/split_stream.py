@@ -246,12 +246,19 @@ class SplitStream(IterableDataset):
     Iteration yields Python values: integers, strings, lists, and images as arrays; `tfds.as_numpy` yields those of TFDS.
     Functions receive numpy scalars and arrays, so that they compute in the types of the columns.
 
-    >>> from datasets_core import tfds
-    >>> stream = tfds.SplitStream.of(Dataset.from_dict({"a": [1, 2, 3]}).to_iterable_dataset())
-    >>> list(stream.filter(lambda row: row["a"] > 1).map(lambda row: row["a"] * 10))
-    [20, 30]
-    >>> len(stream), list(stream.batch(2))
-    (3, [{'a': array([1, 2])}, {'a': array([3])}])
+    Args:
+        plan: the steps that make the rows.
+        info: metadata of the dataset.
+        split: name of the split.
+        format: how values are converted.
+
+    Example:
+        >>> from datasets_core import tfds
+        >>> stream = tfds.SplitStream.of(Dataset.from_dict({"a": [1, 2, 3]}).to_iterable_dataset())
+        >>> list(stream.filter(lambda row: row["a"] > 1).map(lambda row: row["a"] * 10))
+        [20, 30]
+        >>> len(stream), list(stream.batch(2))
+        (3, [{'a': array([1, 2])}, {'a': array([3])}])
     """
 
     _form: Form = Row()
@@ -344,16 +351,16 @@ class SplitStream(IterableDataset):
     # -- order ---------------------------------------------------------------------------------------------------------
 
     def take(self, count: int, name: object = None) -> Self:
-        """Return the first `count` elements; -1 for all."""
+        """Return the first `count` elements, or all for -1; `name` is ignored."""
         return self._like(self._plan) if count == -1 else self._then(Limit(at_least("count", count, 0)))
 
     def skip(self, count: int, name: object = None) -> Self:
-        """Return the elements after the first `count`; -1 for none."""
+        """Return the elements after the first `count`, or none for -1; `name` is ignored."""
         size = ENDLESS - 1 if count == -1 else at_least("count", count, 0)
         return self._then(Limit(size, is_skip=True))
 
     def repeat(self, count: int | None = None, name: object = None) -> Self:
-        """Repeat the elements `count` times, or endlessly."""
+        """Return the elements `count` times in sequence, or endlessly for None; `name` is ignored."""
         return self._then(Repeat(None if count in (None, -1) else at_least("count", count, 0)))
 
     def shuffle(  # type: ignore[override]
@@ -378,7 +385,11 @@ class SplitStream(IterableDataset):
         return other
 
     def shard(self, num_shards: int, index: int, contiguous: bool = False) -> Self:
-        """Return every `num_shards`-th element from `index` on, or, if `contiguous`, a contiguous range."""
+        """Return every `num_shards`-th element from `index` on, or, if `contiguous`, a contiguous range.
+
+        Raises:
+            ConfigurationError: the part does not exist.
+        """
         count = at_least_one("num_shards", num_shards)
         if at_least("index", index, 0) >= count:
             raise ConfigurationError(f"index={index} is out of range for {count} parts. Pass 0 to {count - 1}.")
@@ -408,7 +419,13 @@ class SplitStream(IterableDataset):
     def filter(  # type: ignore[override]
         self, predicate: Callable[..., Any], name: object = None, **library: Any
     ) -> Self:
-        """Return the elements for which a function returns a true value."""
+        """Return the elements for which a function returns a true value.
+
+        Args:
+            predicate: called with each element.
+            name: ignored.
+            library: arguments of `IterableDataset.filter`, with which the predicate takes rows.
+        """
         if library:
             return super().filter(predicate, **library)
         return self._then(FilterElements(self._called(predicate, "filter")))
@@ -416,9 +433,14 @@ class SplitStream(IterableDataset):
     def enumerate(self, start: int = 0, name: object = None) -> Self:
         """Return pairs of the number of an element and the element.
 
-        >>> from datasets_core import tfds
-        >>> list(tfds.SplitStream.of(Dataset.from_dict({"a": [5, 6]}).to_iterable_dataset()).enumerate())
-        [(0, {'a': 5}), (1, {'a': 6})]
+        Args:
+            start: the first number.
+            name: ignored.
+
+        Example:
+            >>> from datasets_core import tfds
+            >>> list(tfds.SplitStream.of(Dataset.from_dict({"a": [5, 6]}).to_iterable_dataset()).enumerate())
+            [(0, {'a': 5}), (1, {'a': 6})]
         """
         return self._made(NumberElements(self._form, at_least("start", start, 0)))
 
@@ -433,11 +455,21 @@ class SplitStream(IterableDataset):
         return ElementFunction(function, self._form, verb)
 
     def apply(self, transformation_func: Callable[[Self], Any]) -> Any:
-        """Return the result of a function for the stream."""
+        """Return the result of a function for the stream.
+
+        Args:
+            transformation_func: called with the stream.
+        """
         return transformation_func(self)
 
     def reduce(self, initial_state: Any, reduce_func: Callable[[Any, Any], Any], name: object = None) -> Any:
-        """Reduce the elements to one value with a function of the previous value and an element."""
+        """Return the value that a function of the previous value and an element gives after all elements.
+
+        Args:
+            initial_state: the first value.
+            reduce_func: called with the previous value and an element.
+            name: ignored.
+        """
         state, node = initial_state, self._plan.node(self._epoch)
         for delivery in node.blocks(node.start):
             for row in array_rows(delivery.block):
@@ -476,6 +508,12 @@ class SplitStream(IterableDataset):
     ) -> Self:
         """Return batches of elements, with smaller arrays padded by zeros or empty strings.
 
+        Args:
+            batch_size: number of elements of a batch.
+            padded_shapes, padding_values: only None is supported.
+            drop_remainder: True leaves out a last batch with fewer elements.
+            name: ignored.
+
         Raises:
             ConfigurationError: padded shapes or padding values were passed, which are not supported.
         """
@@ -491,15 +529,23 @@ class SplitStream(IterableDataset):
     # -- methods without effect here -------------------------------------------------------------------------------------
 
     def prefetch(self, buffer_size: object = None, name: object = None) -> Self:
-        """Return the stream itself: rows are memory-mapped, and the system reads ahead."""
+        """Return the stream itself: rows are memory-mapped, and the system reads ahead.
+
+        Args:
+            buffer_size, name: ignored.
+        """
         return self._like(self._plan)
 
     def cache(self, filename: str = "", name: object = None) -> Self:
-        """Return the stream itself: rows are memory-mapped, and cached by the system."""
+        """Return the stream itself: rows are memory-mapped, and cached by the system.
+
+        Args:
+            filename, name: ignored.
+        """
         return self._like(self._plan)
 
     def with_options(self, options: object, name: object = None) -> Self:
-        """Return the stream itself."""
+        """Return the stream itself; `options` and `name` are ignored."""
         return self._like(self._plan)
 
 

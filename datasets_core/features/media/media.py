@@ -383,8 +383,11 @@ class Media(Feature):
     def encode_example(self, value: Any) -> dict[str, Any]:
         """Return the stored form of a path, of bytes, of a dict of both, or of an object of this kind.
 
+        Args:
+            value: the path, bytes, dict or object.
+
         Raises:
-            CastError: another value.
+            CastError: the value has another type.
         """
         if isinstance(value, str):
             return {"bytes": None, "path": str(value)}
@@ -424,19 +427,27 @@ class Media(Feature):
         return None
 
     def decode_example(self, value: Any, token_per_repo_id: object = None) -> Any:
-        """The decoded value of a stored one, whose path is opened wherever it leads.
+        """Return the decoded value of a stored one. Its path is opened wherever it leads.
+
+        Args:
+            value: the stored value: a dict with `bytes` and `path`.
+            token_per_repo_id: ignored.
 
         Raises:
-            MediaDecodeError: the file is damaged, or of another kind.
-            MissingDependencyError: the package that decodes is not installed.
+            MediaDecodeError: the file is damaged, or of another format.
+            MissingDependencyError: the package that decodes the format is not installed.
         """
         return self.decode_stored(value, ANYWHERE)
 
     def decode_stored(self, value: Any, paths: MediaPaths) -> Any:
-        """The same, whose path is opened where `paths` allows it; what is decoded already stays.
+        """Return the decoded value of a stored one. Its path is opened only where `paths` allows it.
+
+        Args:
+            value: the stored value, or one that is decoded already.
+            paths: the folders and URLs that may be opened.
 
         Raises:
-            UntrustedPathError: the path leads elsewhere.
+            UntrustedPathError: the path leads to another place.
         """
         if not self.decode:
             kind = type(self).__name__
@@ -464,10 +475,13 @@ class Media(Feature):
         return self if self.decode else storage_features()
 
     def cast_storage(self, storage: pa.Array) -> pa.Array:
-        """An array of paths, of bytes or of structs with one or both of them, as it is stored.
+        """Return an array of paths, of bytes, or of structs of both, in the stored form.
+
+        Args:
+            storage: the array.
 
         Raises:
-            CastError: it holds something else.
+            CastError: the array has another type.
         """
         try:
             return self.cast_array(storage)
@@ -514,10 +528,16 @@ class Media(Feature):
     def embed_storage(
         self, storage: pa.Array, token_per_repo_id: object = None, local_files: bool = True, remote_files: bool = True
     ) -> pa.Array:
-        """The stored values with the bytes of their files, and of their paths the last part.
+        """Return the stored values with the content of their files, and file names instead of paths.
+
+        Args:
+            storage: the stored array.
+            token_per_repo_id: ignored.
+            local_files: False keeps paths of local files.
+            remote_files: False keeps URLs.
 
         Raises:
-            MediaNotFoundError: a file is missing.
+            MediaNotFoundError: a file does not exist.
         """
         done = embedded_arrays(storage, ANYWHERE, local_files=local_files, remote_files=remote_files)
         return done[0] if len(done) == 1 else pa.concat_arrays(done)

@@ -228,8 +228,13 @@ _STRUCTURES = {"pdb": "PDBParser", "mmcif": "MMCIFParser"}
 class Nifti(Media):
     """A NIfTI volume in each row, decoded by nibabel.
 
-    >>> Nifti().encode_example("brain.nii.gz")
-    {'bytes': None, 'path': 'brain.nii.gz'}
+    Args:
+        decode: False returns the dict of bytes and path.
+        id: ignored.
+
+    Example:
+        >>> Nifti().encode_example("brain.nii.gz")
+        {'bytes': None, 'path': 'brain.nii.gz'}
     """
 
     decode: bool = True
@@ -253,10 +258,15 @@ class Nifti(Media):
 
 @dataclass(frozen=True, slots=True)
 class Mesh(Media):
-    """A mesh of triangles in each row (glb, gltf, ply or stl, by the end of its path), decoded by trimesh.
+    """A mesh of triangles in each row, decoded by trimesh; the format (glb, gltf, ply or stl) follows from the extension.
 
-    >>> Mesh().encode_example("bunny.ply")
-    {'bytes': None, 'path': 'bunny.ply'}
+    Args:
+        decode: False returns the dict of bytes and path.
+        id: ignored.
+
+    Example:
+        >>> Mesh().encode_example("bunny.ply")
+        {'bytes': None, 'path': 'bunny.ply'}
     """
 
     decode: bool = True

@@ -46,7 +46,13 @@ class ExampleParser:
         self.keys = frozenset(key.encode() for key in spec_keys(self.specs))
 
     def parse(self, serialized: Any) -> dict[str, Parsed]:
-        """Parse one record; return an array, a `SparseValue` or a `RaggedValue` for each feature.
+        """Parse one record.
+
+        Args:
+            serialized: the bytes of the message.
+
+        Returns:
+            By feature an array, a `SparseValue` or a `RaggedValue`.
 
         Raises:
             ExampleError: the record is not an Example, or does not match a spec.
@@ -58,7 +64,13 @@ class ExampleParser:
         return {name: one(found, _ALONE) for name, one in self._ones}
 
     def parse_batch(self, serialized: Any) -> dict[str, Parsed]:
-        """Parse many records as one batch, as `parse_example` returns it.
+        """Parse many records as one batch.
+
+        Args:
+            serialized: a `RecordBlock`, or records.
+
+        Returns:
+            The batch, as returned by `parse_example`.
 
         Raises:
             ExampleError: a record is not an Example, or does not match a spec; `record` is its number.
@@ -71,7 +83,7 @@ class ExampleParser:
         return {name: reader.part(columns, where).batch() for name, reader in self.readers.items()}
 
     def parse_rows(self, serialized: Any, names: Collection[str] | None = None) -> dict[str, list[Parsed]]:
-        """Parse many records; return for each feature the list of the values that `parse` returns for each record.
+        """Parse many records, each for itself.
 
         The values of a feature share memory. Copy values that you keep for long.
 
@@ -79,14 +91,18 @@ class ExampleParser:
             serialized: a `RecordBlock`, or records.
             names: the features to parse; None means all.
 
+        Returns:
+            For each feature the list of the values that `parse` returns for each record.
+
         Raises:
             ExampleError: a record is not an Example, or does not match a spec; `record` is its number.
-            UnknownColumnError: a feature is unknown.
+            UnknownColumnError: a feature does not exist.
 
-        >>> from datasets_core import records
-        >>> parser = ExampleParser({"age": records.FixedLenFeature([], "int64")})
-        >>> parser.parse_rows([records.encode_example({"age": age}) for age in (7, 8)])
-        {'age': [array(7), array(8)]}
+        Example:
+            >>> from datasets_core import records
+            >>> parser = ExampleParser({"age": records.FixedLenFeature([], "int64")})
+            >>> parser.parse_rows([records.encode_example({"age": age}) for age in (7, 8)])
+            {'age': [array(7), array(8)]}
         """
         readers = self.readers if names is None else {name: self._reader(name) for name in names}
         keys = self.keys
@@ -112,18 +128,22 @@ def parse_single_example(serialized: Any, features: Mapping[str, Any]) -> dict[s
 
     Args:
         serialized: the bytes of the message.
-        features: key to spec.
+        features: the spec of each key.
+
+    Returns:
+        By key an array, a `SparseValue` or a `RaggedValue`.
 
     Raises:
         ExampleError: the record is not an Example, or does not match a spec.
         ConfigurationError: a spec is invalid.
 
-    >>> from datasets_core import records
-    >>> data = records.encode_example({"label": 7, "tags": ["a", "b"]})
-    >>> strings = records.FixedLenSequenceFeature([], "string", allow_missing=True)
-    >>> spec = {"label": records.FixedLenFeature([], "int64"), "tags": strings}
-    >>> parse_single_example(data, spec)
-    {'label': array(7), 'tags': array([b'a', b'b'], dtype=object)}
+    Example:
+        >>> from datasets_core import records
+        >>> data = records.encode_example({"label": 7, "tags": ["a", "b"]})
+        >>> strings = records.FixedLenSequenceFeature([], "string", allow_missing=True)
+        >>> spec = {"label": records.FixedLenFeature([], "int64"), "tags": strings}
+        >>> parse_single_example(data, spec)
+        {'label': array(7), 'tags': array([b'a', b'b'], dtype=object)}
     """
     return _parser_of(features).parse(serialized)
 
@@ -137,17 +157,21 @@ def parse_example(serialized: Any, features: Mapping[str, Any]) -> dict[str, Par
 
     Args:
         serialized: records, or a `RecordBlock`.
-        features: key to spec.
+        features: the spec of each key.
+
+    Returns:
+        By key an array, a `SparseValue` or a `RaggedValue`.
 
     Raises:
         ExampleError: a record is not an Example, or does not match a spec.
         ConfigurationError: a spec is invalid.
 
-    >>> from datasets_core import records
-    >>> data = [records.encode_example({"n": [1, 2]}), records.encode_example({})]
-    >>> parse_example(data, {"n": records.FixedLenSequenceFeature([], "int64", allow_missing=True, default_value=-1)})
-    {'n': array([[ 1,  2],
-           [-1, -1]])}
+    Example:
+        >>> from datasets_core import records
+        >>> data = [records.encode_example({"n": [1, 2]}), records.encode_example({})]
+        >>> parse_example(data, {"n": records.FixedLenSequenceFeature([], "int64", allow_missing=True, default_value=-1)})
+        {'n': array([[ 1,  2],
+               [-1, -1]])}
     """
     if isinstance(serialized, bytes):
         return parse_single_example(serialized, features)
@@ -251,7 +275,13 @@ class SequenceParser:
         self.list_keys = frozenset(key.encode() for key in spec_keys(self.sequence_specs))
 
     def parse(self, serialized: Any) -> tuple[Values, Values]:
-        """Parse one record; return the values of its context and of its feature lists.
+        """Parse one record.
+
+        Args:
+            serialized: the bytes of the message.
+
+        Returns:
+            The values of its context, and those of its feature lists.
 
         Raises:
             ExampleError: the record is not a SequenceExample, or does not match a spec.
@@ -263,7 +293,13 @@ class SequenceParser:
         return context, {name: reader.one(lists, _ALONE_IN_SEQUENCE) for name, reader in self.sequence_readers.items()}
 
     def parse_batch(self, serialized: Any) -> tuple[Values, Values, Values]:
-        """Parse many records as one batch, as `parse_sequence_example` returns it.
+        """Parse many records as one batch.
+
+        Args:
+            serialized: a `RecordBlock`, or records.
+
+        Returns:
+            The batch, as returned by `parse_sequence_example`.
 
         Raises:
             ExampleError: a record is not a SequenceExample, or does not match a spec; `record` is its number.
@@ -283,20 +319,24 @@ class SequenceParser:
         return context, {name: part.batch() for name, part in parts.items()}, lengths
 
     def parse_rows(self, serialized: Any) -> tuple[dict[str, list[Parsed]], dict[str, list[Parsed]]]:
-        """Parse many records; return for each feature the list of the values that `parse` returns for each record.
+        """Parse many records, each for itself.
 
         The values of a feature share memory. Copy values that you keep for long.
 
         Args:
             serialized: a `RecordBlock`, or records.
 
+        Returns:
+            For each feature the list of the values that `parse` returns for each record.
+
         Raises:
             ExampleError: a record is not a SequenceExample, or does not match a spec; `record` is its number.
 
-        >>> from datasets_core import records
-        >>> parser = SequenceParser(None, {"n": records.FixedLenSequenceFeature([], "int64")})
-        >>> parser.parse_rows([records.encode_sequence_example({}, {"n": steps}) for steps in ([1, 2], [])])
-        ({}, {'n': [array([1, 2]), array([], dtype=int64)]})
+        Example:
+            >>> from datasets_core import records
+            >>> parser = SequenceParser(None, {"n": records.FixedLenSequenceFeature([], "int64")})
+            >>> parser.parse_rows([records.encode_sequence_example({}, {"n": steps}) for steps in ([1, 2], [])])
+            ({}, {'n': [array([1, 2]), array([], dtype=int64)]})
         """
         return with_first_error(as_block(serialized, _NAME), self._rows)
 
@@ -316,19 +356,23 @@ def parse_single_sequence_example(
 
     Args:
         serialized: the bytes of the message.
-        context_features: key to spec, for the features of the context.
-        sequence_features: key to spec, for the feature lists.
+        context_features: the spec of each key of the context.
+        sequence_features: the spec of each feature list.
+
+    Returns:
+        The values of the context, and those of the feature lists.
 
     Raises:
         ExampleError: the record is not a SequenceExample, or does not match a spec.
-        ConfigurationError: no specs were given, or a spec is invalid.
+        ConfigurationError: no specs are passed, or a spec is invalid.
 
-    >>> from datasets_core import records
-    >>> data = records.encode_sequence_example({"id": 5}, {"words": [["a"], ["b", "c"]]})
-    >>> context, lists = parse_single_sequence_example(
-    ...     data, {"id": records.FixedLenFeature([], "int64")}, {"words": records.VarLenFeature("string")})
-    >>> context, lists["words"].dense_shape
-    ({'id': array(5)}, array([2, 2]))
+    Example:
+        >>> from datasets_core import records
+        >>> data = records.encode_sequence_example({"id": 5}, {"words": [["a"], ["b", "c"]]})
+        >>> context, lists = parse_single_sequence_example(
+        ...     data, {"id": records.FixedLenFeature([], "int64")}, {"words": records.VarLenFeature("string")})
+        >>> context, lists["words"].dense_shape
+        ({'id': array(5)}, array([2, 2]))
     """
     return SequenceParser(context_features, sequence_features).parse(serialized)
 

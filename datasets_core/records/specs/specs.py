@@ -227,10 +227,14 @@ class FixedLenFeature:
 
 @dataclass(frozen=True)
 class VarLenFeature:
-    """A key with any number of values in each record; no values if the key is missing.
+    """A key with any number of values in each record, also none.
 
-    >>> VarLenFeature("string")
-    VarLenFeature(dtype='string')
+    Args:
+        dtype: type of the values, such as "int64".
+
+    Example:
+        >>> VarLenFeature("string")
+        VarLenFeature(dtype='string')
     """
 
     dtype: Any

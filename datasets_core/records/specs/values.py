@@ -54,7 +54,13 @@ class SparseValue:
 
     @classmethod
     def of(cls, indices: Any, values: Any, dense_shape: Any) -> SparseValue:
-        """Return a sparse array from lists of numbers."""
+        """Return a sparse array from lists of numbers.
+
+        Args:
+            indices: positions, of shape (values, dimensions).
+            values: the values at these positions.
+            dense_shape: size of each dimension.
+        """
         shape = np.asarray(dense_shape, np.int64)
         return cls(np.asarray(indices, np.int64).reshape(-1, len(shape)), np.asarray(values), shape)
 

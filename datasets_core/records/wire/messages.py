@@ -429,27 +429,35 @@ def decode_example(data: bytes, *, rules: Rules = "protobuf") -> dict[str, Featu
         rules: how unusual messages are parsed: `"protobuf"`, like `tf.train.Example.FromString`, or `"tensorflow"`, like
             `tf.io.parse_single_example`.
 
+    Returns:
+        The features by name, each with its kind and values.
+
     Raises:
         ExampleError: the bytes are not such a message.
 
-    >>> decode_example(bytes.fromhex("0a0e0a0c0a0361676512051a030a012a"))
-    {'age': Feature(kind='int64', values=[42])}
+    Example:
+        >>> decode_example(bytes.fromhex("0a0e0a0c0a0361676512051a030a012a"))
+        {'age': Feature(kind='int64', values=[42])}
     """
     return {_name(key): Feature(*told_values(feature)) for key, feature in raw_example(data, rules=rules).items()}
 
 
 def decode_sequence_example(data: bytes, *, rules: Rules = "protobuf") -> tuple[dict[str, Feature], dict[str, list[Feature]]]:
-    """Parse a serialized `tf.train.SequenceExample`; return its context, and the steps of each feature list.
+    """Parse a serialized `tf.train.SequenceExample`.
 
     Args:
         data: the bytes of one message.
         rules: see `decode_example`.
 
+    Returns:
+        The features of its context, and the steps of each feature list.
+
     Raises:
         ExampleError: the bytes are not such a message.
 
-    >>> decode_sequence_example(b"")
-    ({}, {})
+    Example:
+        >>> decode_sequence_example(b"")
+        ({}, {})
     """
     context, lists = raw_sequence_example(data, rules=rules)
     return (

@@ -70,12 +70,12 @@ class Column(Sequence[Any]):
 
     @classmethod
     def of(cls, view: Formatter, path: tuple[str, ...], feature: FeatureType | None) -> Column:
-        """A column of some rows.
+        """Return a column of some rows.
 
         Args:
             view: the rows, with this column alone.
             path: name of the column, then of the fields within.
-            feature: what the values are.
+            feature: type of the values.
         """
         made = cls.__new__(cls)
         made._view, made._path, made._feature = view, path, feature
@@ -92,7 +92,7 @@ class Column(Sequence[Any]):
         return self._path[-1]
 
     def to_arrow(self) -> pa.ChunkedArray:
-        """The values as they are stored."""
+        """Return the values as they are stored."""
         values = self._view.stored(self._path[0])
         for name in self._path[1:]:
             place = [field.name for field in values.type].index(name)

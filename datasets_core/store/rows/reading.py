@@ -361,15 +361,20 @@ class RowReading(DatasetFacts):
         yield from self._formatter().rows()
 
     def iter(self, batch_size: int, drop_last_batch: bool = False) -> Iterator[Any]:
-        """The rows in batches, each as `dataset[a:b]` gives it.
+        """Return an iterator of batches; each is what `dataset[a:b]` returns.
+
+        Args:
+            batch_size: number of rows of a batch.
+            drop_last_batch: True leaves out the last batch if it has fewer rows.
 
         Raises:
-            ConfigurationError: a batch size below 1.
+            ConfigurationError: the batch size is below 1.
 
-        >>> for batch in Dataset.from_dict({"a": [1, 2, 3]}).iter(batch_size=2):
-        ...     print(batch)
-        {'a': [1, 2]}
-        {'a': [3]}
+        Example:
+            >>> for batch in Dataset.from_dict({"a": [1, 2, 3]}).iter(batch_size=2):
+            ...     print(batch)
+            {'a': [1, 2]}
+            {'a': [3]}
         """
         return self._batches(checked_batch_size(batch_size), drop_last_batch)
 
@@ -561,10 +566,14 @@ class RowReading(DatasetFacts):
         output_all_columns: bool = False,
         **format_kwargs: Any,
     ) -> Self:
-        """The same dataset with another format; see `set_format`.
+        """Return the same dataset with another format.
 
-        >>> Dataset(pa.table({"a": [1, 2]})).with_format("arrow")[0].num_rows
-        1
+        Args:
+            type, columns, output_all_columns, format_kwargs: see `set_format`.
+
+        Example:
+            >>> Dataset(pa.table({"a": [1, 2]})).with_format("arrow")[0].num_rows
+            1
         """
         other = copy.copy(self)
         other._info = copy.copy(self._info)
@@ -589,14 +598,21 @@ class RowReading(DatasetFacts):
         output_all_columns: bool = False,
         **format_kwargs: Any,
     ) -> Iterator[None]:
-        """Another format for the block; see `set_format`.
+        """Set another format within a `with` block.
 
-        >>> dataset = Dataset.from_dict({"a": [1, 2]})
-        >>> with dataset.formatted_as("numpy"):
-        ...     print(dataset[:]["a"] * 10)
-        [10 20]
-        >>> dataset[:]["a"]
-        [1, 2]
+        Args:
+            type, columns, output_all_columns, format_kwargs: see `set_format`.
+
+        Returns:
+            A context manager.
+
+        Example:
+            >>> dataset = Dataset.from_dict({"a": [1, 2]})
+            >>> with dataset.formatted_as("numpy"):
+            ...     print(dataset[:]["a"] * 10)
+            [10 20]
+            >>> dataset[:]["a"]
+            [1, 2]
         """
         before = self._format
         self.set_format(type, columns, output_all_columns, **format_kwargs)
@@ -632,10 +648,14 @@ class RowReading(DatasetFacts):
         columns: str | Sequence[str] | None = None,
         output_all_columns: bool = False,
     ) -> Self:
-        """The same dataset with rows that go through a function; see `set_transform`.
+        """Return the same dataset with a function that converts rows when they are read.
 
-        >>> Dataset(pa.table({"a": [1, 2]})).with_transform(lambda batch: {"b": batch["a"]})[0]
-        {'b': 1}
+        Args:
+            transform, columns, output_all_columns: see `set_transform`.
+
+        Example:
+            >>> Dataset(pa.table({"a": [1, 2]})).with_transform(lambda batch: {"b": batch["a"]})[0]
+            {'b': 1}
         """
         return self.with_format("custom", columns, output_all_columns, transform=transform)
 

@@ -457,48 +457,57 @@ class Identified(Rows):
         return self._ids(np.array([number], np.int64))[0]
 
     def row_ids(self, rows: Any = None) -> list[str]:
-        """The ids of all rows, or of those that `rows` names.
+        """Return the ids of rows.
 
         Args:
-            rows: a slice, a range, numbers of rows, or a mask; None: all rows.
-
-        >>> birds.row_ids(slice(1, None))
-        ['birds-train-00000-of-00001.arrow__1', 'birds-train-00000-of-00001.arrow__2']
+            rows: a slice, a range, row numbers or a mask; None means all rows.
 
         Raises:
-            RowIndexError: a row that does not exist.
-            MissingRowIdsError: rows that stand in no shard file of a build: those of `from_dict`, or that `map` made.
+            RowIndexError: a row does not exist.
+            MissingRowIdsError: the rows are not in shards of a build, for example those of `from_dict` or the results of
+                `map`.
+
+        Example:
+            >>> birds.row_ids(slice(1, None))
+            ['birds-train-00000-of-00001.arrow__1', 'birds-train-00000-of-00001.arrow__2']
         """
         numbers = row_numbers(slice(None) if rows is None else rows, self.num_rows)
         return self._ids(np.asarray(numbers, dtype=np.int64))
 
     def locate(self, id: str | bytes) -> int:
-        """The number of the row with this id: `dataset.locate(dataset.row_id(i)) == i`.
+        """Return the number of a row, given its id: `dataset.locate(dataset.row_id(i)) == i`.
 
-        Where a row is in the dataset more than once, it is the first of them.
+        For a row that occurs more than once, the first number is returned.
 
-        >>> birds.shuffle(seed=1).locate(birds.row_id(1)) == birds.shuffle(seed=1)["name"][:].index("owl")
-        True
+        Args:
+            id: the id of the row.
 
         Raises:
-            RowIdError: no row of the dataset has it.
-            MissingRowIdsError: rows that stand in no shard file of a build: those of `from_dict`, or that `map` made.
+            RowIdError: no row of the dataset has the id.
+            MissingRowIdsError: the rows are not in shards of a build, for example those of `from_dict` or the results of
+                `map`.
+
+        Example:
+            >>> birds.shuffle(seed=1).locate(birds.row_id(1)) == birds.shuffle(seed=1)["name"][:].index("owl")
+            True
         """
         return self._numbers([id])[0]
 
     def rows(self, ids: Any) -> Self:
-        """The rows with these ids, in the order of the ids.
+        """Return the rows with some ids, in the order of the ids.
 
         Args:
             ids: a list, a tuple, an array or a column of ids, as str or bytes; a single id gives a dataset of one row.
 
-        >>> birds.rows([birds.row_id(2), birds.row_id(0)])["name"][:]
-        ['rook', 'wren']
-
         Raises:
-            RowIdError: no row of the dataset has one of them.
-            MissingRowIdsError: rows that stand in no shard file of a build: those of `from_dict`, or that `map` made.
-            ArgumentTypeError: something that holds no ids.
+            RowIdError: no row of the dataset has one of the ids.
+            MissingRowIdsError: the rows are not in shards of a build, for example those of `from_dict` or the results of
+                `map`.
+            ArgumentTypeError: `ids` does not contain ids.
+
+        Example:
+            >>> birds.rows([birds.row_id(2), birds.row_id(0)])["name"][:]
+            ['rook', 'wren']
         """
         return self._selected(np.array(self._numbers(listed_ids(ids)), dtype=np.int64))
 
