@@ -57,7 +57,12 @@ class NestedQueueRunnerError(ConfigurationError):
 
 
 class RowIndexError(DatasetsCoreError, IndexError):
-    """A row number outside the dataset."""
+    """A row number outside the dataset.
+
+    Args:
+        index: the row number that was passed.
+        size: number of rows.
+    """
 
     def __init__(self, index: int, *, size: int) -> None:
         self.index, self.size, self.value = index, size, index
@@ -99,7 +104,12 @@ class MissingRowIdsError(ConfigurationError):
 
 
 class MaskLengthError(DatasetsCoreError, IndexError):
-    """A boolean mask whose length differs from that of the dataset."""
+    """A boolean mask whose length differs from that of the dataset.
+
+    Args:
+        length: length of the mask.
+        size: number of rows.
+    """
 
     def __init__(self, length: int, *, size: int) -> None:
         self.length, self.size = length, size
@@ -108,7 +118,12 @@ class MaskLengthError(DatasetsCoreError, IndexError):
 
 
 class UnknownColumnError(DatasetsCoreError, ValueError, KeyError):
-    """A column that the dataset does not have."""
+    """A column that the dataset does not have.
+
+    Args:
+        name: the name that was passed.
+        known: names of the columns.
+    """
 
     def __init__(self, name: object, *, known: Iterable[str]) -> None:
         self.name = self.value = name
@@ -117,7 +132,12 @@ class UnknownColumnError(DatasetsCoreError, ValueError, KeyError):
 
 
 class UnknownItemError(DatasetsCoreError, ValueError, KeyError):
-    """An item that a decoder or a provider does not have."""
+    """An item that a decoder or a provider does not have.
+
+    Args:
+        item: the name that was passed.
+        known: names of the items.
+    """
 
     def __init__(self, item: object, *, known: Iterable[str]) -> None:
         self.item = self.value = item
@@ -126,7 +146,13 @@ class UnknownItemError(DatasetsCoreError, ValueError, KeyError):
 
 
 class UnknownFeatureError(DatasetsCoreError, ValueError, KeyError):
-    """A key that an item needs, but that has no feature spec."""
+    """A key that an item needs, but that has no feature spec.
+
+    Args:
+        key: the key.
+        item: name of the item that needs it.
+        known: keys that have a spec.
+    """
 
     def __init__(self, key: object, *, item: str, known: Iterable[str]) -> None:
         self.key, self.item, self.known = key, item, tuple(known)
@@ -360,7 +386,12 @@ class MediaError(DatasetsCoreError, ValueError):
 
 
 class MediaDecodeError(MediaError, OSError):
-    """A media file that is damaged or of another kind; also an `OSError`, like the errors of Pillow."""
+    """A media file that is damaged or of another kind; also an `OSError`, like the errors of Pillow.
+
+    Args:
+        what: the media value or its path, as the subject of a sentence.
+        reason: what is wrong, without a full stop.
+    """
 
     def __init__(self, what: str, reason: str) -> None:
         advice = "Fix the file, leave the row out, or read the stored bytes with decode=False"
@@ -368,7 +399,12 @@ class MediaDecodeError(MediaError, OSError):
 
 
 class MediaNotFoundError(MediaError, FileNotFoundDatasetsError):
-    """A path in the values of a dataset that does not lead to a file."""
+    """A path in the values of a dataset that does not lead to a file.
+
+    Args:
+        path: the path.
+        reason: what is wrong, without a full stop.
+    """
 
     def __init__(self, path: str, reason: str = "does not exist") -> None:
         self.file = self.path = path

@@ -118,6 +118,10 @@ class DamagedShardError(VerificationError, OSError):
         path: the shard.
         batch: the record batch that is damaged; None where it is the file.
         rows: the rows of that batch, counted from the first row of the shard.
+
+    Args:
+        reason: what is wrong, without a full stop.
+        advice: one thing to do, as a sentence without its full stop.
     """
 
     def __init__(
@@ -136,7 +140,13 @@ class DamagedShardError(VerificationError, OSError):
 
 
 class ManifestError(VerificationError, ValueError):
-    """A dataset_info.json or another recorded description that cannot be read."""
+    """A dataset_info.json or another recorded description that cannot be read.
+
+    Args:
+        path: path of the file.
+        reason: what is wrong, without a full stop.
+        advice: one thing to do, as a sentence without its full stop.
+    """
 
     def __init__(self, path: str, reason: str, *, advice: str = "Fix or delete that file") -> None:
         self.file = self.path = path
@@ -145,7 +155,14 @@ class ManifestError(VerificationError, ValueError):
 
 
 class DownloadError(DatasetsCoreError, OSError):
-    """A URL that could not be fetched."""
+    """A URL that could not be fetched.
+
+    Args:
+        url: the URL, without secrets.
+        reason: what is wrong, without a full stop.
+        status: status code of the response, if there was one.
+        advice: one thing to do, as a sentence without its full stop.
+    """
 
     def __init__(self, url: str, reason: str, *, status: int | None = None, advice: str | None = None) -> None:
         self.file = self.url = url
@@ -252,7 +269,14 @@ class GatedRepositoryError(DatasetNotFoundError, HubError, PermissionError):
 
 
 class InvalidTokenError(HubError, PermissionError):
-    """A token that is missing, or that the Hub rejects."""
+    """A token that is missing, or that the Hub rejects.
+
+    Args:
+        reason: what is wrong, without a full stop.
+        advice: one thing to do, as a sentence without its full stop.
+        repo_id: the repository.
+        status: status code of the response, if there was one.
+    """
 
     def __init__(self, reason: str, *, advice: str | None = None, repo_id: str = "", status: int | None = None) -> None:
         self.repo_id, self.reason, self.revision, self.status = repo_id, reason, None, status

@@ -43,7 +43,11 @@ class BlockedVersionError(DefunctDatasetError, ValueError):
 
 
 class FileInPlaceError(ConfigurationError, FileExistsError):
-    """An output folder whose path is a file."""
+    """An output folder whose path is a file.
+
+    Args:
+        path: path of the file.
+    """
 
     def __init__(self, path: str) -> None:
         self.file = self.path = path
@@ -55,7 +59,13 @@ class InvalidConfigNameError(ConfigurationError):
 
 
 class UnknownConfigError(ConfigurationError):
-    """A config that the dataset does not have."""
+    """A config that the dataset does not have.
+
+    Args:
+        name: the name that was passed; None if none was.
+        dataset: name of the dataset.
+        known: names of the configs.
+    """
 
     def __init__(self, name: str | None, *, dataset: str, known: Iterable[str]) -> None:
         self.name, self.dataset, self.known, self.value = name, dataset, tuple(known), name
@@ -93,7 +103,13 @@ class StreamStateError(ConfigurationError):
 
 
 class UnknownSplitError(DatasetsCoreError, ValueError, KeyError):
-    """A split that the dataset does not have."""
+    """A split that the dataset does not have.
+
+    Args:
+        name: the name that was passed.
+        known: names of the splits.
+        dataset: name of the dataset.
+    """
 
     def __init__(self, name: str, *, known: Iterable[str], dataset: str | None = None) -> None:
         self.name, self.known, self.dataset, self.value = name, tuple(known), dataset, name
@@ -102,7 +118,12 @@ class UnknownSplitError(DatasetsCoreError, ValueError, KeyError):
 
 
 class NotPreparedError(UnknownSplitError):
-    """A split of a dataset that is not built, so that its splits are unknown."""
+    """A split of a dataset that is not built, so that its splits are unknown.
+
+    Args:
+        name: name of the split.
+        dataset: name of the dataset.
+    """
 
     def __init__(self, name: str, *, dataset: str | None = None) -> None:
         super().__init__(name, known=(), dataset=dataset)
@@ -111,7 +132,12 @@ class NotPreparedError(UnknownSplitError):
 
 
 class RankError(ConfigurationError, IndexError):
-    """A rank that is out of range."""
+    """A rank that is out of range.
+
+    Args:
+        rank: the rank that was passed.
+        world_size: number of ranks.
+    """
 
     def __init__(self, rank: object, *, world_size: int) -> None:
         self.rank, self.world_size, self.value = rank, world_size, rank
@@ -119,7 +145,12 @@ class RankError(ConfigurationError, IndexError):
 
 
 class SplitSyntaxError(DatasetsCoreError, ValueError):
-    """A split expression that cannot be parsed, or has invalid bounds."""
+    """A split expression that cannot be parsed, or has invalid bounds.
+
+    Args:
+        spec: the expression.
+        reason: what is wrong, without a full stop.
+    """
 
     def __init__(self, spec: str, reason: str) -> None:
         self.spec, self.reason, self.value = spec, reason, spec
@@ -128,7 +159,12 @@ class SplitSyntaxError(DatasetsCoreError, ValueError):
 
 
 class EmptySplitError(DatasetsCoreError, ValueError):
-    """A split expression that selects no rows where rows are needed."""
+    """A split expression that selects no rows where rows are needed.
+
+    Args:
+        spec: the expression.
+        dataset: name of the dataset.
+    """
 
     def __init__(self, spec: str, *, dataset: str) -> None:
         self.spec, self.dataset, self.split = spec, dataset, spec
@@ -155,7 +191,11 @@ class UnknownVersionError(ConfigurationError, LookupError):
 
 
 class MissingVersionError(ConfigurationError):
-    """A builder that needs a version, but has none."""
+    """A builder that needs a version, but has none.
+
+    Args:
+        dataset: name of the dataset.
+    """
 
     def __init__(self, dataset: str) -> None:
         self.dataset = dataset
@@ -163,7 +203,11 @@ class MissingVersionError(ConfigurationError):
 
 
 class UnknownExperimentError(ConfigurationError, KeyError):
-    """An experiment that is not a member of an `Experiment` enum."""
+    """An experiment that is not a member of an `Experiment` enum.
+
+    Args:
+        experiment: the object that was passed.
+    """
 
     def __init__(self, experiment: object) -> None:
         self.experiment = self.value = experiment
@@ -225,7 +269,12 @@ class UntrustedScriptError(DatasetsCoreError, ValueError, PermissionError):
 
 
 class UnknownFormatError(ConfigurationError):
-    """A data format that no installed package reads."""
+    """A data format that no installed package reads.
+
+    Args:
+        name: the name that was passed.
+        known: names of the formats.
+    """
 
     def __init__(self, name: str, *, known: Iterable[str]) -> None:
         self.name, self.known, self.value = name, tuple(known), name
@@ -344,6 +393,10 @@ class ManualDownloadError(DatasetBuildError):
     """A dataset whose files must be downloaded manually.
 
     `ManualDownloadError("text")`, as code for Hugging Face `datasets` raises it, has the message `text`.
+
+    Args:
+        dataset: name of the dataset.
+        instructions: what the dataset script says about the download.
     """
 
     def __init__(self, dataset: str = "", instructions: str | None = None) -> None:

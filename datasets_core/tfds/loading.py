@@ -120,7 +120,7 @@ def data_source(
 
     Args:
         name, split, data_dir, download, decoders, builder_kwargs, download_and_prepare_kwargs, try_gcs: see `load`.
-        deserialize_method: only None is supported.
+        deserialize_method: ignored.
 
     Returns:
         A sequence of rows; for several splits a list, tuple or dict of them.
