@@ -11,9 +11,11 @@ from typing import TYPE_CHECKING, Any
 
 from datasets_core.building.builder import DatasetBuilder
 from datasets_core.building.prepared import builder_from_directory
-from datasets_core.cli.maintenance import counted, named_folders, say
+from datasets_core.cli.maintenance import named_folders
+from datasets_core.cli.terminal import counted, one_line, print_table, say, terminal_width
 from datasets_core.dataset.dataset_dict import DatasetDict
 from datasets_core.errors import ConfigurationError, DatasetNotFoundError, UnknownSplitError
+from datasets_core.features import Value
 from datasets_core.features.media.audio import Sound
 from datasets_core.files import is_url, new_file, write_atomically
 from datasets_core.inspect import get_dataset_config_names
@@ -137,15 +139,52 @@ def describe(reference: Mapping[str, Any], *, as_json: bool) -> int:
     return 0
 
 
-def head(reference: Mapping[str, Any], *, split: str | None, count: int) -> int:
-    """Print the first `count` rows as JSON lines."""
+def head(reference: Mapping[str, Any], *, split: str | None, count: int, as_json: bool = False) -> int:
+    """Print the first `count` rows: a table on a terminal, else and with `as_json` a JSON object for each row."""
     if count < 0:
         raise ConfigurationError(f"--rows {count} is negative. Pass 0 or more.")
     found = load_dataset(**reference, split=split)
     rows = found if split is not None else next(iter(found.values()))
-    for row in rows.select(range(min(count, len(rows)))):
-        say(json.dumps(_shown(row), ensure_ascii=False, default=_printable))
+    first = rows.select(range(min(count, len(rows))))
+    width = terminal_width()
+    if as_json or width is None:
+        for row in first:
+            say(json.dumps(_shown(row), ensure_ascii=False, default=_printable))
+        return 0
+    names = rows.column_names
+    texts = [[_in_table(row[name]) for name in names] for row in first]
+    if len(names) * _LEAST_WIDTH <= width:
+        print_table(names, texts, right=[name for name in names if _is_number(rows.features[name])])
+    else:  # too many columns for one line: a line for each value
+        for number, values in enumerate(texts):
+            say(f"row {number}", style="bold")
+            print_table(("  COLUMN", "VALUE"), [(f"  {name}", value) for name, value in zip(names, values, strict=True)])
+    say(f"{counted(len(first), 'row')} of {len(rows):,}", style="dim")
     return 0
+
+
+_LEAST_WIDTH = 10  # columns of the terminal that a column of a table takes
+_MOST_CHARACTERS = 2_000  # of a cell
+
+
+def _is_number(feature: Any) -> bool:
+    return isinstance(feature, Value) and feature.dtype.startswith(("int", "uint", "float", "decimal"))
+
+
+def _in_table(value: Any) -> str:
+    """Return a value of a row as a short text.
+
+    >>> _in_table(None), _in_table("two\\nlines"), _in_table(b"abc"), _in_table({"a": [b"xy", None]}), _in_table(1.5)
+    ('-', 'two lines', '3 bytes', '{"a": ["2 bytes", null]}', '1.5')
+    """
+    if value is None:
+        return "-"
+    if isinstance(value, bytes):
+        return counted(len(value), "byte")
+    value = _shown(value)
+    is_nested = isinstance(value, (dict, list))
+    text = json.dumps(value, ensure_ascii=False, default=_in_table) if is_nested else str(value)
+    return one_line(text[:_MOST_CHARACTERS])
 
 
 def _splits(info: DatasetInfo) -> list[str]:

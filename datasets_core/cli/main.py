@@ -13,7 +13,7 @@ from typing import Any
 from datasets_core import _version, config
 from datasets_core.building.options import LOCK_NAME
 from datasets_core.cli import datasets, maintenance
-from datasets_core.cli.maintenance import PlainFormatter, in_flags, say
+from datasets_core.cli.terminal import PlainFormatter, in_flags, say
 from datasets_core.engines.deadline import Deadline
 from datasets_core.errors import ConfigurationError, DatasetsCoreError
 from datasets_core.optional import needed
@@ -46,7 +46,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except DatasetsCoreError as error:
         if options.verbose:
             logging.getLogger(__name__).info("Traceback:", exc_info=error)
-        say(f"datasets-core: {in_flags(str(error))}", file=sys.stderr)
+        say(f"datasets-core: {in_flags(str(error))}", file=sys.stderr, style="red")
         return _FAILURE
     except BrokenPipeError:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # the reader, such as `head`, closed the pipe
@@ -89,10 +89,11 @@ def _parser() -> argparse.ArgumentParser:
     info.add_argument("--json", action="store_true", help="as JSON")
     info.set_defaults(command=_info)
 
-    head = commands.add_parser("head", parents=[shared], help="print the first rows, one JSON object per line")
+    head = commands.add_parser("head", parents=[shared], help="print the first rows: a table, or JSON lines to a pipe")
     _add_reference(head)
     head.add_argument("--split", default=None, help="a split expression (default: the first split)")
     head.add_argument("-n", "--rows", type=int, default=5, metavar="N", help="number of rows (default: 5)")
+    head.add_argument("--json", action="store_true", help="one JSON object per line, also on a terminal")
     head.set_defaults(command=_head)
 
     verify = commands.add_parser("verify", parents=[shared], help="hash every shard and report damaged ones")
@@ -153,7 +154,13 @@ def _parser() -> argparse.ArgumentParser:
         required=True, metavar="ACTION"
     )
     listing = cache.add_parser("ls", parents=[shared], help="list datasets with name, rows, size and age")
-    listing.set_defaults(command=lambda options: maintenance.list_cache())
+    listing.add_argument("--sort", choices=["name", "size", "age"], default="name", help="the largest or oldest first")
+    shown = listing.add_mutually_exclusive_group()
+    shown.add_argument("--json", action="store_true", help="one JSON object per dataset")
+    shown.add_argument("--names", action="store_true", help="names only")
+    listing.set_defaults(
+        command=lambda options: maintenance.list_cache(as_json=options.json, names=options.names, sort=options.sort)
+    )
     removal = cache.add_parser("rm", parents=[shared], help="remove prepared datasets by name")
     removal.add_argument("name", help="a name printed by `cache ls`: NAME, NAME/CONFIG, …")
     removal.add_argument("-y", "--yes", action="store_true", help="do not ask")
@@ -309,4 +316,4 @@ def _info(options: argparse.Namespace) -> int:
 
 
 def _head(options: argparse.Namespace) -> int:
-    return datasets.head(_reference(options), split=options.split, count=options.rows)
+    return datasets.head(_reference(options), split=options.split, count=options.rows, as_json=options.json)

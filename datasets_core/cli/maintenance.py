@@ -1,9 +1,8 @@
-"""Commands `verify`, `cache`, `doctor` and `new`; output helpers of all commands."""
+"""Commands `verify`, `cache`, `doctor` and `new`."""
 
 from __future__ import annotations
 
 import json
-import logging
 import os
 import platform
 import re
@@ -11,12 +10,14 @@ import shutil
 import sys
 import tempfile
 import time
-from collections.abc import Collection, Iterator, Sequence
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from importlib import metadata
-from typing import TYPE_CHECKING, Any, TextIO
+from typing import TYPE_CHECKING, Any
 
 from datasets_core import _version
+from datasets_core.cli.terminal import counted, in_flags, print_table, say, terminal_width
 from datasets_core.config import settings
 from datasets_core.errors import ConfigurationError, DatasetNotFoundError, DatasetsCoreError, DeniedAccessError, ManifestError
 from datasets_core.fetch import disk_cache
@@ -30,103 +31,6 @@ from datasets_core.store.source import verify_folder
 
 if TYPE_CHECKING:
     from datasets_core.scripting.sandbox.limits import Layers
-
-# Wording of the command line: counts, advice with flags instead of arguments, and escaped control characters.
-
-
-_FLAGS = {
-    r"\btrust_remote_code=True\b": "--trust-remote-code",
-    r"\btrust_remote_code=False\b": "--no-remote-code",
-    r"\btrust_remote_code='sandbox'": "--sandbox",
-    r"\bdownload_mode='force_redownload'": "--force",
-    r"\bverification_mode='(\w+)'": r"--verification-mode \1",
-    r"\bload_dataset\('(\w+)', data_files=('[^']*')\)": r"datasets-core build \1 --data-files \2",
-    r"\bdata_files=(?!\w)": "--data-files ",
-    r"\bregister_checksums=True\b": "--register-checksums",
-    r"\bforce_checksums_validation=True\b": "--force-checksums-validation",
-    r"\block_dataset\(\.\.\., update=True\)": "datasets-core lock … --update",
-    r"\block_dataset\(\.\.\.\)": "datasets-core lock …",
-    r"\(timeout=, or None for no limit\)": "(--timeout, or leave it out)",
-    r"\btimeout= ": "--timeout ",
-    r"Call download_and_prepare\(\) first": "Run datasets-core build first",
-}
-_OBEYED = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u200e\u200f\u2028-\u202e\u2066-\u2069]")
-
-
-def plain(text: str) -> str:
-    """Escape control characters, since the text may come from an untrusted dataset. JSON text keeps its meaning.
-
-    >>> print(plain("a\\x1b[31mred"))
-    a\\u001b[31mred
-    """
-    return _OBEYED.sub(lambda found: f"\\u{ord(found[0]):04x}", text)
-
-
-def say(text: object, *, file: TextIO | None = None) -> None:
-    """Print a text with control characters escaped.
-
-    Args:
-        text: the text.
-        file: the file to print to; standard output if None.
-    """
-    print(plain(str(text)), file=file)
-
-
-def say_table(head: Sequence[str], rows: Sequence[Sequence[str]], *, right: Collection[str] = ()) -> None:
-    """Print a table; in a terminal the last column is cut to fit, and the head is bold unless `NO_COLOR` is set.
-
-    Args:
-        head: the names of the columns.
-        rows: the texts of the cells.
-        right: the columns that are aligned to the right.
-
-    >>> say_table(["NAME", "ROWS"], [["a", "1"], ["bc", "10"]], right=["ROWS"])
-    NAME  ROWS
-    a        1
-    bc      10
-    """
-    is_terminal = sys.stdout.isatty()
-    room = shutil.get_terminal_size().columns if is_terminal else None
-    lines = [[plain(cell) for cell in row] for row in (head, *rows)]
-    widths = [max(map(len, cells)) for cells in zip(*lines, strict=True)]
-    for number, line in enumerate(lines):
-        cells = [
-            cell.rjust(width) if name in right else cell.ljust(width)
-            for name, cell, width in zip(head, line, widths, strict=True)
-        ]
-        text = "  ".join(cells).rstrip()
-        if room is not None and len(text) > room:
-            text = f"{text[: room - 1]}…"
-        is_bold = number == 0 and is_terminal and not os.environ.get("NO_COLOR") and os.environ.get("TERM") != "dumb"
-        print(f"\x1b[1m{text}\x1b[0m" if is_bold else text)
-
-
-class PlainFormatter(logging.Formatter):
-    """Formatter of log lines that escapes control characters."""
-
-    def format(self, record: logging.LogRecord) -> str:
-        """See `logging.Formatter`."""
-        return plain(super().format(record))
-
-
-def counted(count: int, noun: str) -> str:
-    """Return a count with its noun.
-
-    >>> counted(1, "shard"), counted(1200, "row")
-    ('1 shard', '1,200 rows')
-    """
-    return f"{count:,} {noun}{'' if count == 1 else 's'}"
-
-
-def in_flags(message: str) -> str:
-    """Return a message of the library with flags of the command line instead of Python arguments.
-
-    >>> in_flags("Read it, then pass trust_remote_code=True or name the .py file itself.")
-    'Read it, then pass --trust-remote-code or name the .py file itself.'
-    """
-    for argument, flag in _FLAGS.items():
-        message = re.sub(argument, flag, message)
-    return re.sub(r"(--data-files) (?=[.,;]|$)", r"\1", message)
 
 
 # `datasets-core doctor`: the environment, and above all the layers of the sandbox, which are tried out.
@@ -211,9 +115,9 @@ def report(*, as_json: bool) -> int:
         return 0
     for title, entries in facts.items():
         if isinstance(entries, dict):
-            say(f"{title}:")
+            say(f"{title}:", style="bold")
             for name, value in entries.items():
-                say(f"  {name}: {value}")
+                say(f"  {name}: {value}", style="red" if value == "NOT DENIED" else "")
         else:
             say(f"{title}: {entries}")
     return 0
@@ -304,6 +208,27 @@ class _Finished:
     def size(self) -> int:
         return sum(shard.size for shard in self.manifest.shards) if self.manifest else 0
 
+    @property
+    def results(self) -> int:
+        """The bytes of the results of transforms next to the shards."""
+        return sum(disk_cache.size_of(entry.path) for entry in os.scandir(self.folder) if entry.name.startswith("cache-"))
+
+    @property
+    def age(self) -> float:
+        """Seconds since the build."""
+        return max(0.0, time.time() - os.stat(os.path.join(self.folder, MANIFEST_NAME)).st_mtime)
+
+    @property
+    def sources(self) -> list[str]:
+        return [source.path for source in self.manifest.sources] if self.manifest else []
+
+    def facts(self) -> dict[str, Any]:
+        """What `cache ls --json` prints."""
+        rows = None if self.manifest is None else {name: sum(rows) for name, rows in self.manifest.split_lengths().items()}
+        told = {"name": _name(self.folder), "folder": self.folder, "rows": rows, "bytes": self.size}
+        more = {"results_bytes": self.results, "age_seconds": int(self.age), "sources": self.sources}
+        return {**told, **more, **({"broken": self.reason} if self.manifest is None else {})}
+
 
 def verify(path: str) -> int:
     """Hash every shard below `path`, a folder or a name in the cache; return 0 if all are intact, else 1."""
@@ -331,28 +256,84 @@ def verify(path: str) -> int:
     return 1 if bad else 0
 
 
-def list_cache() -> int:
-    """Print every prepared dataset of the cache, and their total size."""
-    found = list(_finished(settings().cache_dir))
+def list_cache(*, as_json: bool = False, names: bool = False, sort: str = "name") -> int:
+    """Print a table of the prepared datasets of the cache, their total size, and the size of the downloads.
+
+    Args:
+        as_json: print one JSON object for each dataset, with its folder, rows, bytes, age and files.
+        names: print their names only.
+        sort: `name`, `size` (the largest first) or `age` (the oldest first).
+    """
+    found = _without_results(_finished(settings().cache_dir))
+    short = _short_names([_name(dataset.folder) for dataset in found])
+    if sort != "name":
+        found.sort(key=lambda dataset: dataset.size if sort == "size" else dataset.age, reverse=True)
+    for dataset in found:
+        if names:
+            say(short[_name(dataset.folder)])
+        elif as_json:
+            say(json.dumps(dataset.facts(), ensure_ascii=False))
+    if names or as_json:
+        return 0
+    columns = {
+        "NAME": [short[_name(dataset.folder)] for dataset in found],
+        "ROWS": list(map(_rows, found)),
+        "SIZE": [_bytes(dataset.size) for dataset in found],
+        "RESULTS": [_bytes(dataset.results) if dataset.results else "" for dataset in found],
+        "AGE": [_age(dataset.age) for dataset in found],
+        "SOURCE": [_origin(dataset, in_home=terminal_width() is not None) for dataset in found],
+    }
+    if not any(columns["RESULTS"]):
+        del columns["RESULTS"]
     if found:
-        rows = [[_name(dataset.folder), *_facts(dataset)] for dataset in found]
-        say_table(["NAME", "ROWS", "SIZE", "AGE", "SOURCE"], rows, right=["SIZE", "AGE"])
+        rows = list(zip(*columns.values(), strict=True))
+        print_table(list(columns), rows, right=("SIZE", "RESULTS"), tail="SOURCE", whole=1)
+    results = sum(dataset.results for dataset in found)
+    kept = f", {_bytes(results)} of results of map and filter" if results else ""
+    say(f"{counted(len(found), 'dataset')}, {_bytes(sum(dataset.size for dataset in found))}{kept} in {settings().cache_dir}")
+    if downloads := sum(map(disk_cache.size_of, _downloads())):
+        say(f"{_bytes(downloads)} of downloads in {settings().downloads_dir}")
     garbage = find_garbage(settings().cache_dir)
-    say(f"{counted(len(found), 'dataset')}, {_bytes(sum(dataset.size for dataset in found))}, in {settings().cache_dir}")
     dead = _dead_downloads()
     if garbage or dead:
         freed = sum(found.size for found in garbage) + sum(dead.values())
-        say(f"{_bytes(freed)} can be freed: datasets-core cache gc")
+        say(f"{_bytes(freed)} can be freed: datasets-core cache gc", style="yellow")
     return 0
+
+
+def _downloads() -> Iterator[str]:
+    """Generate the downloaded and the extracted files and folders."""
+    now = settings()
+    for folder in dict.fromkeys(disk_cache.download_folders(now.downloads_dir, now.extracted_dir)):
+        if os.path.isdir(folder):
+            yield folder
+
+
+def _short_names(names: Sequence[str]) -> dict[str, str]:
+    """Return the beginning of each name, at least dataset and config, that no other name has.
+
+    >>> list(_short_names(["csv/a/0.0.0/x", "csv/b/0.0.0/x", "csv/b/0.0.0/y"]).values())
+    ['csv/a', 'csv/b/0.0.0/x', 'csv/b/0.0.0/y']
+    """
+    starts: Counter[tuple[str, ...]] = Counter()
+    for name in names:
+        parts = name.split("/")
+        starts.update({tuple(parts[:count]) for count in range(1, len(parts) + 1)})
+    found = {}
+    for name in names:
+        parts = name.split("/")
+        count = next((count for count in range(2, len(parts)) if starts[tuple(parts[:count])] == 1), len(parts))
+        found[name] = "/".join(parts[:count])
+    return found
 
 
 def remove(name: str, *, sure: bool) -> int:
     """Remove the prepared datasets whose name is `name` or begins with `name/`."""
-    found = _named(name)
+    found = _without_results(_named(name))
     if not found:
         raise DatasetNotFoundError(f"No dataset {name!r} in {settings().cache_dir}. `datasets-core cache ls` lists them.")
     for dataset in found:
-        say(f"{_name(dataset.folder)}  {'  '.join(filter(None, _facts(dataset)))}")
+        say(f"{_name(dataset.folder)}  {_rows(dataset)}  {_bytes(dataset.size)}  {_age(dataset.age)}  {_origin(dataset)}")
     if not sure and not _agreed(f"{counted(len(found), 'dataset')} ({_bytes(sum(dataset.size for dataset in found))})"):
         return 1
     for dataset in found:
@@ -411,6 +392,13 @@ def _finished(root: str) -> Iterator[_Finished]:
                     yield _Finished(folder, manifest)
 
 
+def _without_results(datasets: Iterable[_Finished]) -> list[_Finished]:
+    """Return the datasets without the results of transforms that lie in the folder of one of them."""
+    found = list(datasets)
+    folders = {dataset.folder for dataset in found}
+    return [dataset for dataset in found if os.path.dirname(dataset.folder) not in folders]
+
+
 def _named(name: str) -> list[_Finished]:
     """Return the prepared datasets of the cache named `name` or `name/...`; those of the Hub are named `org/name`."""
     wanted = tuple(f"{each}/" for each in (name.strip("/"), name.strip("/").replace("/", "___", 1)) if each)
@@ -426,15 +414,20 @@ def _name(folder: str) -> str:
     return os.path.relpath(folder, settings().cache_dir).replace(os.sep, "/")
 
 
-def _facts(dataset: _Finished) -> list[str]:
-    """Return rows, size, age and source of a prepared dataset, as they are printed."""
+def _rows(dataset: _Finished) -> str:
     if dataset.manifest is None:
-        return ["-", "-", "-", f"broken: {dataset.reason}"]
-    splits = ", ".join(f"{split} {sum(lengths):,}" for split, lengths in dataset.manifest.split_lengths().items())
-    age = _age(time.time() - os.stat(os.path.join(dataset.folder, MANIFEST_NAME)).st_mtime)
-    sources = [source.path for source in dataset.manifest.sources]
-    more = f" (+ {len(sources) - 1:,} more)" if len(sources) > 1 else ""
-    return [splits or "none", _bytes(dataset.size), age, f"{sources[0]}{more}" if sources else ""]
+        return f"broken: {dataset.reason}"
+    return ", ".join(f"{split} {sum(rows):,}" for split, rows in dataset.manifest.split_lengths().items()) or "no rows"
+
+
+def _origin(dataset: _Finished, *, in_home: bool = False) -> str:
+    """Return the first source of a dataset, with the number of the others."""
+    sources = dataset.sources
+    if not sources:
+        return ""
+    home = os.path.expanduser("~") + os.sep
+    first = f"~{os.sep}{sources[0].removeprefix(home)}" if in_home and sources[0].startswith(home) else sources[0]
+    return first + (f" (+ {len(sources) - 1:,} more)" if len(sources) > 1 else "")
 
 
 def _age(seconds: float) -> str:
@@ -469,7 +462,7 @@ def _agreed(what: str) -> bool:
 _SCRIPT = '''"""{title}: a description of the dataset and its source."""
 
 import csv
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Iterator
 from typing import Any
 
 import datasets_core as datasets

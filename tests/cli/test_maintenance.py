@@ -5,7 +5,6 @@ import json
 import logging
 import os
 import re
-import shutil
 import subprocess
 import sys
 import time
@@ -15,9 +14,10 @@ from typing import Any
 
 import pytest
 
+from datasets_core import config, load_dataset
 from datasets_core.cli import maintenance
 from datasets_core.cli.main import main
-from datasets_core.cli.maintenance import PlainFormatter, counted, in_flags, plain, say
+from datasets_core.cli.terminal import PlainFormatter, counted, in_flags, plain, say
 from datasets_core.fetch.disk_cache import IndexCache
 from datasets_core.optional import is_installed
 from datasets_core.scripting.sandbox import limits
@@ -67,6 +67,25 @@ def test_the_shell_completes_commands(tmp_path: Path) -> None:
 
 
 # `verify` and `cache`.
+
+
+def test_the_list_is_also_json_and_sorted(built: str, cache: str, table: str, capsys: pytest.CaptureFixture[str]) -> None:
+    with config.using(cache_dir=cache):
+        load_dataset(table, split="train").map(lambda row: {"double": 2 * row["mass"]})
+    Path(table).with_name("more.csv").write_text("a\n" + "1234567\n" * 999)
+    assert main(["build", str(Path(table).with_name("more.csv")), "--cache-dir", cache]) == 0
+    capsys.readouterr()
+    assert main(["cache", "ls", "--json", "--sort", "size", "--cache-dir", cache]) == 0
+    large, small = map(json.loads, capsys.readouterr().out.splitlines())
+    assert (large["rows"], small["rows"], small["folder"], small["sources"]) == ({"train": 999}, {"train": 3}, built, [table])
+    assert large["bytes"] > small["bytes"] > 0 == large["results_bytes"] < small["results_bytes"]
+    assert main(["cache", "ls", "--sort", "age", "--cache-dir", cache]) == 0
+    head, first, second, total = capsys.readouterr().out.splitlines()
+    assert head.split() == ["NAME", "ROWS", "SIZE", "RESULTS", "AGE", "SOURCE"]
+    assert (table in first, "more.csv" in second, total.startswith("2 datasets, ")) == (True, True, True)
+    assert main(["cache", "rm", "csv", "--yes", "--cache-dir", cache]) == 0  # with the results in their folders
+    assert main(["cache", "ls", "--names", "--cache-dir", cache]) == 0
+    assert not capsys.readouterr().out.splitlines()[2:]
 
 
 def _shard(folder: str) -> Path:
@@ -132,23 +151,6 @@ def test_the_list_tells_age_and_source(
     assert total.startswith("1 dataset, ")
 
 
-def test_the_list_fits_the_terminal(
-    built: str, cache: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    monkeypatch.setattr(shutil, "get_terminal_size", lambda: os.terminal_size((40, 20)))
-    monkeypatch.setattr(type(sys.stdout), "isatty", lambda self: True)
-    monkeypatch.setenv("TERM", "xterm")
-    monkeypatch.delenv("NO_COLOR", raising=False)
-    assert main(["cache", "ls", "--cache-dir", cache]) == 0
-    head, row, *_ = capsys.readouterr().out.splitlines()
-    assert head.startswith("\x1b[1mNAME ")
-    assert head.endswith("\x1b[0m")
-    assert (len(row), row[-1]) == (40, "…")
-    monkeypatch.setenv("NO_COLOR", "1")
-    assert main(["cache", "ls", "--cache-dir", cache]) == 0
-    assert capsys.readouterr().out.startswith("NAME ")
-
-
 def test_the_list_counts_the_sources_past_the_first(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     for name in ("a", "b", "c"):
         (tmp_path / f"{name}.csv").write_text("x\n1\n")
@@ -160,7 +162,9 @@ def test_the_list_counts_the_sources_past_the_first(tmp_path: Path, capsys: pyte
 
 
 def test_the_cache_is_listed_and_removed_by_name(built: str, cache: str, capsys: pytest.CaptureFixture[str]) -> None:
-    name = os.path.relpath(built, cache)
+    assert main(["cache", "ls", "--names", "--cache-dir", cache]) == 0
+    name = capsys.readouterr().out.strip()
+    assert name == "/".join(os.path.relpath(built, cache).split("/")[:2])
     assert main(["cache", "ls", "--cache-dir", cache]) == 0
     assert capsys.readouterr().out.splitlines()[1].startswith(f"{name}  train 3  ")
     assert main(["cache", "rm", name, "--yes", "--cache-dir", cache]) == 0
