@@ -34,12 +34,21 @@ def get_logger(name: str | None = None) -> _logging.Logger:
 
     Args:
         name: name of the logger; None means that of the library.
+
+    Example:
+        >>> get_logger().name
+        'datasets_core'
     """
     return _logging.getLogger(name or _ROOT)
 
 
 def get_verbosity() -> int:
-    """Return the level from which messages of the library are shown."""
+    """Return the level from which messages of the library are shown.
+
+    Example:
+        >>> get_verbosity() in (DEBUG, INFO, WARNING, ERROR, CRITICAL)
+        True
+    """
     return get_logger().getEffectiveLevel()
 
 
@@ -63,6 +72,13 @@ def set_verbosity(verbosity: int | str) -> None:
 
     Raises:
         ConfigurationError: no such level.
+
+    Example:
+        >>> before = get_verbosity()
+        >>> set_verbosity(INFO)
+        >>> get_verbosity() == INFO
+        True
+        >>> set_verbosity(before)
     """
     level = _LEVELS.get(verbosity.lower()) if isinstance(verbosity, str) else verbosity
     if level is None:

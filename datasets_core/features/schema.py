@@ -168,6 +168,9 @@ class Features(dict[str, FeatureType]):
 
         Raises:
             ConfigurationError: the form does not describe features.
+
+        >>> Features.from_dict({"a": {"dtype": "int8", "_type": "Value"}})
+        {'a': Value('int8')}
         """
         if not isinstance(dic, Mapping):
             raise ConfigurationError(f"{dic!r} is not a description of features. Pass a dict of column name to feature.")
@@ -207,6 +210,9 @@ class Features(dict[str, FeatureType]):
 
         Raises:
             CastError: the batch has other columns, or a value does not fit.
+
+        >>> Features({"a": Value("string")}).encode_batch({"a": [5, None]})
+        {'a': ['5', None]}
         """
         if batch.keys() != self.keys():
             raise CastError(
@@ -262,6 +268,10 @@ class Features(dict[str, FeatureType]):
 
         Raises:
             CastError: the names differ.
+
+        >>> wanted = Features({"a": Value("int8"), "b": Value("bool")})
+        >>> Features({"b": Value("bool"), "a": Value("int8")}).reorder_fields_as(wanted)
+        {'a': Value('int8'), 'b': Value('bool')}
         """
         return Features(_reordered(dict(self), dict(other), ""))
 

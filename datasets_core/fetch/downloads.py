@@ -284,6 +284,15 @@ class DownloadManager:
 
         Args:
             paths: a path, or a list of paths, which may be nested.
+
+        Example:
+            >>> import os, pathlib, tempfile
+            >>> with tempfile.TemporaryDirectory() as folder:
+            ...     for name in ("b.txt", "a.txt", ".hidden"):
+            ...         pathlib.Path(folder, name).touch()
+            ...     manager = DownloadManager(base_path=folder)
+            ...     [os.path.basename(path) for path in manager.iter_files(folder)]
+            ['a.txt', 'b.txt']
         """
         from datasets_core.fetch.extract import iter_files
 

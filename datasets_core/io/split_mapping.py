@@ -95,6 +95,9 @@ class Pushable:
             MediaNotFoundError, UntrustedPathError: a file that a row refers to cannot be embedded.
             PushError, HubError: the Hub rejects the push.
             OfflineError: the Hub cannot be reached, or offline mode is on.
+
+        Example:
+            >>> Dataset.from_dict({"a": [1]}).push_to_hub("org/name", private=True)  # doctest: +SKIP
         """
 
 
@@ -337,6 +340,10 @@ class SplitMapping(dict[str, T]):
 
         Raises:
             ConfigurationError: the splits have different features; see also `Dataset.push_to_hub`.
+
+        Example:
+            >>> splits = DatasetDict({"train": Dataset.from_dict({"a": [1]})})
+            >>> splits.push_to_hub("org/name", private=True)  # doctest: +SKIP
         """
 
     # -- every split ---------------------------------------------------------------------------------------------------

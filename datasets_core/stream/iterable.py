@@ -436,6 +436,11 @@ class IterableDataset(StreamExports, StreamMaking, Frames):
             df: the frame.
             features, info, split, num_shards: see `from_dict`.
             preserve_index: True keeps the index as a column; None keeps it unless it only counts the rows.
+
+        Example:
+            >>> import pandas as pd
+            >>> list(IterableDataset.from_pandas(pd.DataFrame({"a": [1, 2]})))
+            [{'a': 1}, {'a': 2}]
         """
         table = pa.Table.from_pandas(df, preserve_index=preserve_index).replace_schema_metadata(None)
         return cls._of(table, features, info, split, num_shards)
@@ -453,6 +458,11 @@ class IterableDataset(StreamExports, StreamMaking, Frames):
         Args:
             df: the frame.
             features, info, split: see `from_dict`.
+
+        Example:
+            >>> import polars as pl
+            >>> list(IterableDataset.from_polars(pl.DataFrame({"a": [1, 2]})))
+            [{'a': 1}, {'a': 2}]
         """
         return cls._of(df.to_arrow(), features, info, split, 1)
 
@@ -469,6 +479,11 @@ class IterableDataset(StreamExports, StreamMaking, Frames):
         Args:
             df: the frame.
             features, info, split: see `from_dict`.
+
+        Example:
+            >>> import narwhals as nw
+            >>> list(IterableDataset.from_narwhals(nw.from_native(pa.table({"a": [1, 2]}))))
+            [{'a': 1}, {'a': 2}]
         """
         return cls._of(df.to_arrow(), features, info, split, 1)
 
@@ -511,6 +526,13 @@ class IterableDataset(StreamExports, StreamMaking, Frames):
         Raises:
             MissingDependencyError: pyspark is not installed.
             CastError: a column that does not fit its feature.
+
+        Example:
+            >>> from pyspark.sql import SparkSession
+            >>> spark = SparkSession.builder.master("local[1]").getOrCreate()
+            >>> list(IterableDataset.from_spark(spark.createDataFrame([(1, "x")], ["a", "b"])))
+            [{'a': 1, 'b': 'x'}]
+            >>> spark.stop()
         """
         from datasets_core.io.tables import check_spark_options, rows_of_spark  # 10 ms that other streams do without
 

@@ -492,6 +492,14 @@ class Streamed(StreamFacts):
 
         Raises:
             StreamStateError: it is of another stream, or altered.
+
+        Example:
+            >>> stream = Dataset.from_dict({"a": [1, 2, 3]}).to_iterable_dataset()
+            >>> _ = next(iter(stream))
+            >>> resumed = Dataset.from_dict({"a": [1, 2, 3]}).to_iterable_dataset()
+            >>> resumed.load_state_dict(stream.state_dict())
+            >>> list(resumed)
+            [{'a': 2}, {'a': 3}]
         """
         self._loaded = place = self._read(state_dict)
         self._epoch, self._loaded_in = place.epoch, os.getpid()

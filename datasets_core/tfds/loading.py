@@ -84,6 +84,26 @@ def load(
     Raises:
         DatasetsCoreError: another failure, as a subclass.
         DatasetNotFoundError: the dataset does not exist or, with `download=False`, was not built.
+
+    Example:
+        >>> import pathlib, tempfile
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     path = pathlib.Path(folder, "squares.py")
+        ...     _ = path.write_text('''
+        ... import datasets_core.tfds as tfds
+        ... class Squares(tfds.core.GeneratorBasedBuilder):
+        ...     VERSION = tfds.core.Version("1.0.0")
+        ...     def _info(self):
+        ...         features = tfds.features.FeaturesDict({"n": tfds.features.Scalar("int64")})
+        ...         return self.dataset_info_from_configs(features=features)
+        ...     def _split_generators(self, dl_manager):
+        ...         return {"train": self._generate_examples()}
+        ...     def _generate_examples(self):
+        ...         for n in range(3):
+        ...             yield n, {"n": n * n}
+        ... ''')
+        ...     sorted(row["n"] for row in load(str(path), split="train", data_dir=folder))
+        [0, 1, 4]
     """
     made = builder(name, data_dir=data_dir, try_gcs=try_gcs, **(builder_kwargs or {}))
     if download:
