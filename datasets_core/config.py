@@ -326,9 +326,10 @@ def enable_caching() -> None:
 
     It holds from here on, in this thread and the tasks that it starts, and is so from the beginning.
 
-    >>> enable_caching()
-    >>> is_caching_enabled()
-    True
+    Example:
+        >>> enable_caching()
+        >>> is_caching_enabled()
+        True
     """
     _changed.set(dataclasses.replace(settings(), caching=True))
 
@@ -339,10 +340,11 @@ def disable_caching() -> None:
     `map`, `filter` and `from_generator` then take nothing from the cache, and no later call finds what they make.  What
     `load_dataset` builds is not concerned: `download_mode="force_redownload"` builds that again.
 
-    >>> disable_caching()
-    >>> is_caching_enabled()
-    False
-    >>> enable_caching()
+    Example:
+        >>> disable_caching()
+        >>> is_caching_enabled()
+        False
+        >>> enable_caching()
     """
     _changed.set(dataclasses.replace(settings(), caching=False))
 

@@ -51,15 +51,16 @@ def split_dataset_by_node(
         lanes: number of logical shards of a stream; it must not change within a training.
         ends: "keep", "drop" or "pad".
 
-    >>> split_dataset_by_node(Dataset.from_dict({"a": [1, 2, 3, 4]}), rank=1, world_size=2)[:]
-    {'a': [3, 4]}
-    >>> stream = Dataset.from_dict({"a": [1, 2, 3, 4]}).to_iterable_dataset()
-    >>> list(split_dataset_by_node(stream, rank=1, world_size=2, lanes=2)["a"])
-    [3, 4]
-
     Raises:
         ArgumentTypeError: not an integer.
         ConfigurationError: an unknown node, strategy or end, or "drop" and "pad" where nodes cannot be even.
+
+    Example:
+        >>> split_dataset_by_node(Dataset.from_dict({"a": [1, 2, 3, 4]}), rank=1, world_size=2)[:]
+        {'a': [3, 4]}
+        >>> stream = Dataset.from_dict({"a": [1, 2, 3, 4]}).to_iterable_dataset()
+        >>> list(split_dataset_by_node(stream, rank=1, world_size=2, lanes=2)["a"])
+        [3, 4]
     """
     if strategy not in _STRATEGIES:
         raise ConfigurationError(f"Invalid strategy {strategy!r}. Strategies: {', '.join(map(repr, _STRATEGIES))}.")
@@ -150,14 +151,15 @@ def split_for_torch_process(split: Any, drop_remainder: bool = False) -> Any:
         split: any split, or a list, tuple or dict of them.
         drop_remainder: True to drop the remaining rows, so that all processes have the same number.
 
-    >>> from unittest.mock import patch
-    >>> with patch.dict("os.environ", RANK="1", WORLD_SIZE="4"):  # as torchrun sets them
-    ...     split_for_torch_process("train")
-    ReadInstruction('train(even4[1])')
-
     Raises:
         ConfigurationError: rank and size are unknown.
         SplitSyntaxError: as with `even_splits`.
+
+    Example:
+        >>> from unittest.mock import patch
+        >>> with patch.dict("os.environ", RANK="1", WORLD_SIZE="4"):  # as torchrun sets them
+        ...     split_for_torch_process("train")
+        ReadInstruction('train(even4[1])')
     """
     rank, world_size = _torch_process()
     return even_part(split, rank, world_size, drop_remainder)

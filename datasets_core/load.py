@@ -115,13 +115,14 @@ def load_dataset(
         ScriptTimeoutError: a script exceeded `timeout`.
         DatasetBuildError, DownloadError, VerificationError: the build or the download failed, or differs from the record.
 
-    >>> import os, pathlib, tempfile
-    >>> with tempfile.TemporaryDirectory() as folder:
-    ...     path = os.path.join(folder, "train.csv")
-    ...     _ = pathlib.Path(path).write_text("a,b\\n1,x\\n2,y\\n")
-    ...     rows = load_dataset("csv", data_files=path, split="train", cache_dir=folder, keep_in_memory=True)
-    ...     rows[1]
-    {'a': 2, 'b': 'y'}
+    Example:
+        >>> import os, pathlib, tempfile
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     path = os.path.join(folder, "train.csv")
+        ...     _ = pathlib.Path(path).write_text("a,b\\n1,x\\n2,y\\n")
+        ...     rows = load_dataset("csv", data_files=path, split="train", cache_dir=folder, keep_in_memory=True)
+        ...     rows[1]
+        {'a': 2, 'b': 'y'}
     """
     if streaming:
         _check_streamed(

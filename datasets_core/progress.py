@@ -77,9 +77,10 @@ def enable_progress_bars() -> None:
     Without a call they show on terminals and in notebooks; elsewhere, a line is printed every ten seconds
     (`DATASETS_CORE_PROGRESS_SECONDS`; 0 for none).
 
-    >>> enable_progress_bars()
-    >>> are_progress_bars_disabled()
-    False
+    Example:
+        >>> enable_progress_bars()
+        >>> are_progress_bars_disabled()
+        False
     """
     with switch.lock:
         switch.enabled = switch.is_forced = True
@@ -88,10 +89,11 @@ def enable_progress_bars() -> None:
 def disable_progress_bars() -> None:
     """Show no progress bars.
 
-    >>> disable_progress_bars()
-    >>> is_progress_bar_enabled()
-    False
-    >>> enable_progress_bars()
+    Example:
+        >>> disable_progress_bars()
+        >>> is_progress_bar_enabled()
+        False
+        >>> enable_progress_bars()
     """
     with switch.lock:
         switch.enabled = switch.is_forced = False

@@ -52,10 +52,11 @@ def install() -> Alias:
     Raises:
         ConfigurationError: another `datasets` was already imported.
 
-    >>> with install():
-    ...     import datasets
-    ...     datasets.Dataset.from_dict({"a": [1, 2]})[1]
-    {'a': 2}
+    Example:
+        >>> with install():
+        ...     import datasets
+        ...     datasets.Dataset.from_dict({"a": [1, 2]})[1]
+        {'a': 2}
     """
     imported = sys.modules.get("datasets")
     if imported is not None and not _is_ours(imported):

@@ -227,21 +227,22 @@ class BeamBasedBuilder(DatasetBuilder):
     Rows are in the order of their keys, for any runner: integers by value, strings by character.
 
     Args:
+        arguments, options: those of `DatasetBuilder`.
         beam_runner: a runner or its name; default `"DirectRunner"`, which runs on this machine.
         beam_options: `PipelineOptions` of Beam, or a dict of them.
-        arguments, options: those of `DatasetBuilder`.
 
-    >>> from datasets_core import DatasetInfo, SplitGenerator
-    >>> class Squares(BeamBasedBuilder):
-    ...     def _info(self):
-    ...         return DatasetInfo(features=Features({"square": Value("int64")}))
-    ...     def _split_generators(self, dl_manager):
-    ...         return [SplitGenerator(name="train", gen_kwargs={"below": 4})]
-    ...     def _build_pcollection(self, pipeline, below):
-    ...         import apache_beam as beam
-    ...         return pipeline | beam.Create(range(below)) | beam.Map(lambda n: (n, {"square": n**2}))
-    >>> Squares().info.features
-    {'square': Value('int64')}
+    Example:
+        >>> from datasets_core import DatasetInfo, SplitGenerator
+        >>> class Squares(BeamBasedBuilder):
+        ...     def _info(self):
+        ...         return DatasetInfo(features=Features({"square": Value("int64")}))
+        ...     def _split_generators(self, dl_manager):
+        ...         return [SplitGenerator(name="train", gen_kwargs={"below": 4})]
+        ...     def _build_pcollection(self, pipeline, below):
+        ...         import apache_beam as beam
+        ...         return pipeline | beam.Create(range(below)) | beam.Map(lambda n: (n, {"square": n**2}))
+        >>> Squares().info.features
+        {'square': Value('int64')}
     """
 
     yields: ClassVar[Literal["rows", "tables"]] = "rows"
@@ -258,8 +259,8 @@ class BeamBasedBuilder(DatasetBuilder):
         """Build the dataset, unless it exists already.
 
         Args:
-            beam_runner, beam_options: instead of those of the constructor.
             arguments, options: those of `DatasetBuilder.download_and_prepare`.
+            beam_runner, beam_options: instead of those of the constructor.
 
         Raises:
             MissingDependencyError: Apache Beam is not installed.

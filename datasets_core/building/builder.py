@@ -611,22 +611,21 @@ class DatasetBuilder(Versioned, metaclass=abc.ABCMeta):  # without a base class,
 class GeneratorBasedBuilder(DatasetBuilder):
     """A builder whose method `_generate_examples` yields rows. See `DatasetBuilder` for the arguments.
 
-    Example:
-        >>> import tempfile
-        >>> from datasets_core import DatasetInfo, SplitGenerator
-        >>> class Squares(GeneratorBasedBuilder):
-        ...     def _info(self):
-        ...         return DatasetInfo(features=Features({"square": Value("int64")}))
-        ...     def _split_generators(self, dl_manager):
-        ...         return [SplitGenerator(name="train", gen_kwargs={"below": 4})]
-        ...     def _generate_examples(self, below):
-        ...         for number in range(below):
-        ...             yield number, {"square": number**2}
-        >>> with tempfile.TemporaryDirectory() as folder:
-        ...     builder = Squares(cache_dir=folder)
-        ...     builder.download_and_prepare()
-        ...     builder.as_dataset("train")["square"][:]
-        [0, 1, 4, 9]
+    >>> import tempfile
+    >>> from datasets_core import DatasetInfo, SplitGenerator
+    >>> class Squares(GeneratorBasedBuilder):
+    ...     def _info(self):
+    ...         return DatasetInfo(features=Features({"square": Value("int64")}))
+    ...     def _split_generators(self, dl_manager):
+    ...         return [SplitGenerator(name="train", gen_kwargs={"below": 4})]
+    ...     def _generate_examples(self, below):
+    ...         for number in range(below):
+    ...             yield number, {"square": number**2}
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     builder = Squares(cache_dir=folder)
+    ...     builder.download_and_prepare()
+    ...     builder.as_dataset("train")["square"][:]
+    [0, 1, 4, 9]
     """
 
     yields: ClassVar[Literal["rows", "tables"]] = "rows"
@@ -648,21 +647,20 @@ class ArrowBasedBuilder(DatasetBuilder):
         rereads: True if a wider schema requires reading the text again; see `Replay`.
         read_schema: the schema to read with, if known.
 
-    Example:
-        >>> import tempfile
-        >>> from datasets_core import DatasetInfo, SplitGenerator
-        >>> class Numbers(ArrowBasedBuilder):
-        ...     def _info(self):
-        ...         return DatasetInfo()
-        ...     def _split_generators(self, dl_manager):
-        ...         return [SplitGenerator(name="train", gen_kwargs={"below": 4})]
-        ...     def _generate_tables(self, below):
-        ...         yield 0, pa.table({"number": range(below)})
-        >>> with tempfile.TemporaryDirectory() as folder:
-        ...     builder = Numbers(cache_dir=folder)
-        ...     builder.download_and_prepare()
-        ...     builder.as_dataset("train[2:]")["number"][:]
-        [2, 3]
+    >>> import tempfile
+    >>> from datasets_core import DatasetInfo, SplitGenerator
+    >>> class Numbers(ArrowBasedBuilder):
+    ...     def _info(self):
+    ...         return DatasetInfo()
+    ...     def _split_generators(self, dl_manager):
+    ...         return [SplitGenerator(name="train", gen_kwargs={"below": 4})]
+    ...     def _generate_tables(self, below):
+    ...         yield 0, pa.table({"number": range(below)})
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     builder = Numbers(cache_dir=folder)
+    ...     builder.download_and_prepare()
+    ...     builder.as_dataset("train[2:]")["number"][:]
+    [2, 3]
     """
 
     yields: ClassVar[Literal["rows", "tables"]] = "tables"

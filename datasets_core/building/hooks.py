@@ -54,8 +54,9 @@ class BuilderConfig:
         supported_versions: other supported versions; empty means those of the builder class.
         release_notes: changes, by version; empty means those of the builder class.
 
-    >>> BuilderConfig("en", version="1.2.0").create_config_id({"lower": True})
-    'en-lower=True'
+    Example:
+        >>> BuilderConfig("en", version="1.2.0").create_config_id({"lower": True})
+        'en-lower=True'
     """
 
     name: str = "default"
@@ -199,8 +200,9 @@ class SplitGenerator:
         gen_kwargs: keyword arguments of `_generate_examples` or `_generate_tables`.  Lists of equal length divide the split
             into jobs.
 
-    >>> SplitGenerator("train", {"files": ["a.txt", "b.txt"]}).split_info.name
-    'train'
+    Example:
+        >>> SplitGenerator("train", {"files": ["a.txt", "b.txt"]}).split_info.name
+        'train'
     """
 
     name: str

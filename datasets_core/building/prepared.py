@@ -421,14 +421,15 @@ def builder_from_directory(
         FileFormatError: TensorFlow Datasets stored the rows in an unsupported format.
         ConfigurationError: the folder is that of a version in the cache with several builds.
 
-    >>> import tempfile
-    >>> from datasets_core import load_dataset_builder
-    >>> with tempfile.TemporaryDirectory() as folder:
-    ...     path = folder + "/a.parquet"
-    ...     _ = Dataset.from_dict({"a": [1, 2]}).to_parquet(path)
-    ...     load_dataset_builder("parquet", data_files=path, cache_dir=folder).download_and_prepare(folder + "/built")
-    ...     builder_from_directory(folder + "/built").as_dataset("train")["a"][:]
-    [1, 2]
+    Example:
+        >>> import tempfile
+        >>> from datasets_core import load_dataset_builder
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     path = folder + "/a.parquet"
+        ...     _ = Dataset.from_dict({"a": [1, 2]}).to_parquet(path)
+        ...     load_dataset_builder("parquet", data_files=path, cache_dir=folder).download_and_prepare(folder + "/built")
+        ...     builder_from_directory(folder + "/built").as_dataset("train")["a"][:]
+        [1, 2]
     """
     if not isinstance(path, (str, os.PathLike)) or not os.fspath(path):
         raise ConfigurationError(f"{path!r} is not a folder. Pass the folder of a prepared dataset.")
@@ -491,15 +492,16 @@ def builder_from_directories(
         DatasetNotFoundError, ManifestError: a folder has no dataset, or a damaged one.
         ConfigurationError: there is no folder or a duplicate, or folders have different features, file formats or stores.
 
-    >>> import tempfile
-    >>> from datasets_core import load_dataset_builder
-    >>> with tempfile.TemporaryDirectory() as folder:
-    ...     for name in "ab":
-    ...         _ = Dataset.from_dict({"x": [name]}).to_parquet(f"{folder}/{name}.parquet")
-    ...         made = load_dataset_builder("parquet", data_files=f"{folder}/{name}.parquet", cache_dir=folder)
-    ...         made.download_and_prepare(f"{folder}/{name}")
-    ...     builder_from_directories([f"{folder}/a", f"{folder}/b"]).as_dataset("train")["x"][:]
-    ['a', 'b']
+    Example:
+        >>> import tempfile
+        >>> from datasets_core import load_dataset_builder
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     for name in "ab":
+        ...         _ = Dataset.from_dict({"x": [name]}).to_parquet(f"{folder}/{name}.parquet")
+        ...         made = load_dataset_builder("parquet", data_files=f"{folder}/{name}.parquet", cache_dir=folder)
+        ...         made.download_and_prepare(f"{folder}/{name}")
+        ...     builder_from_directories([f"{folder}/a", f"{folder}/b"]).as_dataset("train")["x"][:]
+        ['a', 'b']
     """
     if isinstance(paths, (str, os.PathLike)):
         paths = [paths]

@@ -121,10 +121,11 @@ class BlockedVersions:
         versions: reason by version, or by a pattern such as `1.*.*`.
         configs: reason by config, or a dict of reasons by version.
 
-    >>> from datasets_core import BlockedVersions
-    >>> blocked = BlockedVersions(versions={"1.0.0": "wrong labels"}, configs={"tiny": "empty"})
-    >>> blocked.is_blocked("1.0.0"), blocked.is_blocked("2.0.0", "tiny"), blocked.is_blocked("2.0.0")
-    ((True, 'wrong labels'), (True, 'empty'), (False, None))
+    Example:
+        >>> from datasets_core import BlockedVersions
+        >>> blocked = BlockedVersions(versions={"1.0.0": "wrong labels"}, configs={"tiny": "empty"})
+        >>> blocked.is_blocked("1.0.0"), blocked.is_blocked("2.0.0", "tiny"), blocked.is_blocked("2.0.0")
+        ((True, 'wrong labels'), (True, 'empty'), (False, None))
     """
 
     versions: Mapping[str, str | None] = field(default_factory=dict)

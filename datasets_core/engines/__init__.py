@@ -121,9 +121,10 @@ def register_engine(name: str, factory: Factory) -> None:
     Raises:
         ConfigurationError: an engine of the library has that name.
 
-    >>> register_engine("one_by_one", lambda num_proc: SerialEngine())
-    >>> Dataset.from_dict({"a": [1]}).map(lambda row: {"a": row["a"] + 1}, engine="one_by_one")[0]
-    {'a': 2}
+    Example:
+        >>> register_engine("one_by_one", lambda num_proc: SerialEngine())
+        >>> Dataset.from_dict({"a": [1]}).map(lambda row: {"a": row["a"] + 1}, engine="one_by_one")[0]
+        {'a': 2}
     """
     if name in _BUILT_IN:
         raise ConfigurationError(f"{name!r} is a built-in engine. Use another name for the new engine.")

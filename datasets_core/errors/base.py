@@ -94,11 +94,7 @@ def rebuild(cls: type[DatasetsCoreError], args: tuple[Any, ...], state: dict[str
 class DatasetsCoreError(Exception):
     """Base class of all errors that the library raises on purpose.
 
-    >>> try:
-    ...     Dataset.from_dict({"text": ["x"]})["txt"]
-    ... except DatasetsCoreError as error:
-    ...     print(type(error).__name__, isinstance(error, KeyError))
-    UnknownColumnError True
+    An attribute that does not apply or is unknown is None. Subclasses add their own.
 
     Attributes:
         file: path or URL concerned.
@@ -108,7 +104,12 @@ class DatasetsCoreError(Exception):
         value: the invalid value that was passed or found.
         advice: one thing to do, as a sentence without its full stop.
 
-    An attribute that does not apply or is unknown is None. Subclasses add their own.
+    Example:
+        >>> try:
+        ...     Dataset.from_dict({"text": ["x"]})["txt"]
+        ... except DatasetsCoreError as error:
+        ...     print(type(error).__name__, isinstance(error, KeyError))
+        UnknownColumnError True
     """
 
     file: str | None = None

@@ -35,8 +35,9 @@ class NoDataFilesError(DataFilesNotFoundError, ValueError):
     Args:
         sources: the paths or patterns.
 
-    >>> print(NoDataFilesError("birds-*.tfrecord"))
-    No data files found in birds-*.tfrecord. Check the path or pattern.
+    Example:
+        >>> print(NoDataFilesError("birds-*.tfrecord"))
+        No data files found in birds-*.tfrecord. Check the path or pattern.
     """
 
     def __init__(self, sources: object) -> None:
@@ -48,8 +49,9 @@ class NoDataFilesError(DataFilesNotFoundError, ValueError):
 class NestedQueueRunnerError(ConfigurationError):
     """A `slim.QueueRunners` block inside another one.
 
-    >>> print(NestedQueueRunnerError())
-    QueueRunners cannot be nested. Remove the inner block.
+    Example:
+        >>> print(NestedQueueRunnerError())
+        QueueRunners cannot be nested. Remove the inner block.
     """
 
     def __init__(self) -> None:
@@ -200,14 +202,14 @@ class DatasetGenerationError(DatasetBuildError):
 class FileFormatError(DatasetGenerationError, ValueError):
     """A data file that is invalid in its format.
 
+    `FileFormatError("text")`, as code for Hugging Face `datasets` raises it, has the message `text`.
+
     Args:
         path: the file or URL as the user knows it.
         reason: what is wrong, without a full stop.
         line: line number from 1, if any.
         row: row number from 0, if any.
         advice: one thing to do, as a sentence without its full stop.
-
-    `FileFormatError("text")`, as code for Hugging Face `datasets` raises it, has the message `text`.
     """
 
     def __init__(

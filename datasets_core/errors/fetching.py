@@ -20,14 +20,14 @@ class ChecksumVerificationError(VerificationError):
 class NonMatchingChecksumError(ChecksumVerificationError, ValueError):
     """A file whose size or checksum differs from the recorded one.
 
+    `NonMatchingChecksumError("text")`, as code for Hugging Face `datasets` raises it, has the message `text`.
+
     Args:
         url: the URL or file.
         expected, found: the recorded value, and the actual one.
         what: "sha256" or "size".
         advice: one thing to do, as a sentence without its full stop.
         is_optional: True if the comparison can be skipped.
-
-    `NonMatchingChecksumError("text")`, as code for Hugging Face `datasets` raises it, has the message `text`.
     """
 
     def __init__(

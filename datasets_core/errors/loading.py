@@ -410,12 +410,12 @@ class ManualDownloadError(DatasetBuildError):
 class WorkerDiedError(DatasetBuildError, RuntimeError):
     """A worker process ended without a result (killed, or out of memory).
 
+    Attributes:
+        how: how it ended, if known, such as "was killed by signal 9 (SIGKILL)".
+
     Args:
         message: what happened, and what to do.
         job: number of its job, if known.
-
-    Attributes:
-        how: how it ended, if known, such as "was killed by signal 9 (SIGKILL)".
     """
 
     how = ""

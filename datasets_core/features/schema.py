@@ -52,12 +52,11 @@ class Features(dict[str, FeatureType]):
     Args:
         args, kwargs: the columns, as for `dict`.
 
-    Example:
-        >>> features = Features({"text": Value("string"), "tags": [Value("int8")]})
-        >>> features
-        {'text': Value('string'), 'tags': List(Value('int8'))}
-        >>> features.type
-        StructType(struct<text: string, tags: list<item: int8>>)
+    >>> features = Features({"text": Value("string"), "tags": [Value("int8")]})
+    >>> features
+    {'text': Value('string'), 'tags': List(Value('int8'))}
+    >>> features.type
+    StructType(struct<text: string, tags: list<item: int8>>)
     """
 
     if not TYPE_CHECKING:  # type checkers would take its result for the result of every call
@@ -131,9 +130,8 @@ class Features(dict[str, FeatureType]):
         Raises:
             ConfigurationError: the metadata is invalid, or contains a type of feature that this version does not support.
 
-        Example:
-            >>> Features.from_arrow_schema(pa.schema({"a": pa.int8(), "b": pa.list_(pa.string())}))
-            {'a': Value('int8'), 'b': List(Value('string'))}
+        >>> Features.from_arrow_schema(pa.schema({"a": pa.int8(), "b": pa.list_(pa.string())}))
+        {'a': Value('int8'), 'b': List(Value('string'))}
         """
         recorded = _recorded_features(pa_schema)
         features = cls()
@@ -151,9 +149,8 @@ class Features(dict[str, FeatureType]):
     def to_dict(self) -> dict[str, Any]:
         """Return the JSON form.
 
-        Example:
-            >>> Features({"a": Value("int8")}).to_dict()
-            {'a': {'dtype': 'int8', '_type': 'Value'}}
+        >>> Features({"a": Value("int8")}).to_dict()
+        {'a': {'dtype': 'int8', '_type': 'Value'}}
         """
         return {
             name: {"dtype": str(feature.dtype), "_type": "Value"}
@@ -179,9 +176,8 @@ class Features(dict[str, FeatureType]):
     def to_yaml_list(self) -> list[dict[str, Any]]:
         """Return the form of dataset cards.
 
-        Example:
-            >>> Features({"a": Value("int8")}).to_yaml_list()
-            [{'name': 'a', 'dtype': 'int8'}]
+        >>> Features({"a": Value("int8")}).to_yaml_list()
+        [{'name': 'a', 'dtype': 'int8'}]
         """
         return features_to_yaml(self)
 
@@ -199,9 +195,8 @@ class Features(dict[str, FeatureType]):
     def encode_example(self, example: Mapping[str, Any]) -> dict[str, Any]:
         """Return the row `example` as it is stored.
 
-        Example:
-            >>> Features({"a": Value("string"), "b": Value("int8")}).encode_example({"a": 5})
-            {'a': '5', 'b': None}
+        >>> Features({"a": Value("string"), "b": Value("int8")}).encode_example({"a": 5})
+        {'a': '5', 'b': None}
         """
         return {name: _located(name, feature, example.get(name)) for name, feature in self.items()}
 
@@ -227,10 +222,9 @@ class Features(dict[str, FeatureType]):
     def decode_example(self, example: Mapping[str, Any], token_per_repo_id: object = None) -> dict[str, Any]:
         """Return the stored row `example` as users see it; `token_per_repo_id` is ignored.
 
-        Example:
-            >>> from datasets_core import Json
-            >>> Features({"a": Json()}).decode_example({"a": "[1]"})
-            {'a': [1]}
+        >>> from datasets_core import Json
+        >>> Features({"a": Json()}).decode_example({"a": "[1]"})
+        {'a': [1]}
         """
         return {name: decode_value(self[name], value, ANYWHERE) if name in self else value for name, value in example.items()}
 
@@ -249,9 +243,8 @@ class Features(dict[str, FeatureType]):
         """Return the features with the fields of structs, down to `max_depth` - 1 levels, as columns `outer.inner`, which come
         last.
 
-        Example:
-            >>> Features({"a": {"b": Value("int8")}, "c": Value("bool")}).flatten()
-            {'c': Value('bool'), 'a.b': Value('int8')}
+        >>> Features({"a": {"b": Value("int8")}, "c": Value("bool")}).flatten()
+        {'c': Value('bool'), 'a.b': Value('int8')}
         """
         flat = self.copy()
         for _ in range(1, max_depth):

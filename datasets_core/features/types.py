@@ -329,9 +329,10 @@ class ClassLabel(Feature):
         names_file: a text file with one name a line.
         id: a name that is kept and never read.
 
-    >>> label = ClassLabel(names=["negative", "positive"])
-    >>> label.str2int("positive"), label.int2str([0, 1]), label.num_classes
-    (1, ['negative', 'positive'], 2)
+    Example:
+        >>> label = ClassLabel(names=["negative", "positive"])
+        >>> label.str2int("positive"), label.int2str([0, 1]), label.num_classes
+        (1, ['negative', 'positive'], 2)
     """
 
     names: list[str]

@@ -29,8 +29,9 @@ _LEAST_CHUNK = 1 << 13
 class VerificationMode(StrEnum):
     """Strictness of the comparison with the record: everything, cheap checks only, or nothing.
 
-    >>> VerificationMode("all_checks")
-    <VerificationMode.ALL_CHECKS: 'all_checks'>
+    Example:
+        >>> VerificationMode("all_checks")
+        <VerificationMode.ALL_CHECKS: 'all_checks'>
     """
 
     ALL_CHECKS = "all_checks"
@@ -364,8 +365,9 @@ def checksums_text(entries: Mapping[str, Mapping[str, Any]], *, comments: str = 
 class DownloadMode(StrEnum):
     """Which results of an earlier run to reuse: all, the downloads, or none.
 
-    >>> DownloadMode("force_redownload")
-    <DownloadMode.FORCE_REDOWNLOAD: 'force_redownload'>
+    Example:
+        >>> DownloadMode("force_redownload")
+        <DownloadMode.FORCE_REDOWNLOAD: 'force_redownload'>
     """
 
     REUSE_DATASET_IF_EXISTS = "reuse_dataset_if_exists"
@@ -403,9 +405,10 @@ class DownloadConfig:
         register_checksums: True to record downloads in the `checksums.tsv` next to the script instead of comparing them.
         force_checksums_validation: True to raise an error for unregistered URLs.
 
-    >>> config = DownloadConfig(max_retries=5, storage_options={"https": {"headers": {"Authorization": "Bearer secret"}}})
-    >>> "secret" in repr(config)
-    False
+    Example:
+        >>> config = DownloadConfig(max_retries=5, storage_options={"https": {"headers": {"Authorization": "Bearer secret"}}})
+        >>> "secret" in repr(config)
+        False
     """
 
     cache_dir: str | os.PathLike[str] | None = None

@@ -54,14 +54,6 @@ _UNKNOWN = FileRecord()
 class DownloadManager:
     """Downloads and extracts the files of a dataset, and records them.
 
-    Args:
-        dataset_name: the name of the dataset, for error messages.
-        data_dir: folder of manually downloaded files.
-        download_config: options of downloads.
-        base_path: base of relative paths, a folder or URL; default: the current folder.
-        record_checksums: True to record the sha256 of downloads, not only their size.
-        retries: number of tries, and the pauses between them.
-
     Attributes:
         expected: URL → recorded `{"num_bytes": …, "checksum": …}`; None without a record.
         verification: which checks to perform.
@@ -74,12 +66,21 @@ class DownloadManager:
         skips_junk: True to skip files that operating systems and editors leave in archives.
         misses_manual_dir: True if `manual_dir` was read but not set.
 
-    >>> import pathlib, tempfile
-    >>> with tempfile.TemporaryDirectory() as folder:
-    ...     _ = pathlib.Path(folder, "a.txt").write_text("one")
-    ...     files = DownloadManager(base_path=folder).download({"train": "a.txt"})
-    ...     pathlib.Path(files["train"]).read_text()
-    'one'
+    Args:
+        dataset_name: the name of the dataset, for error messages.
+        data_dir: folder of manually downloaded files.
+        download_config: options of downloads.
+        base_path: base of relative paths, a folder or URL; default: the current folder.
+        record_checksums: True to record the sha256 of downloads, not only their size.
+        retries: number of tries, and the pauses between them.
+
+    Example:
+        >>> import pathlib, tempfile
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     _ = pathlib.Path(folder, "a.txt").write_text("one")
+        ...     files = DownloadManager(base_path=folder).download({"train": "a.txt"})
+        ...     pathlib.Path(files["train"]).read_text()
+        'one'
     """
 
     is_streaming = False

@@ -50,9 +50,10 @@ class StreamingDownloadManager(DownloadManager):
         base_path: base of relative paths, a folder or URL; default: the current folder.
         retries: number of tries, and the pauses.
 
-    >>> path = StreamingDownloadManager().download("https://example.org/a.csv")
-    >>> path.name, str(path)
-    ('a.csv', 'https://example.org/a.csv')
+    Example:
+        >>> path = StreamingDownloadManager().download("https://example.org/a.csv")
+        >>> path.name, str(path)
+        ('a.csv', 'https://example.org/a.csv')
     """
 
     is_streaming = True

@@ -41,10 +41,9 @@ _CARD_SIZES = ("download_size", "dataset_size")
 class SupervisedKeysData:
     """The `input` and `output` columns of a supervised task.
 
-    Example:
-        >>> from datasets_core import DatasetInfo
-        >>> DatasetInfo(supervised_keys={"input": "text", "output": "label"}).supervised_keys.output
-        'label'
+    >>> from datasets_core import DatasetInfo
+    >>> DatasetInfo(supervised_keys={"input": "text", "output": "label"}).supervised_keys.output
+    'label'
     """
 
     input: str = ""
@@ -143,9 +142,8 @@ class DatasetInfo(_OfFiles):
         release_notes: changes by version.
         further: JSON that the library stores and does not read.
 
-    Example:
-        >>> DatasetInfo(description="Reviews", version="1.0.0", splits=[{"name": "train", "num_examples": 3}]).splits["train"]
-        SplitInfo(name='train', num_bytes=0, num_examples=3)
+    >>> DatasetInfo(description="Reviews", version="1.0.0", splits=[{"name": "train", "num_examples": 3}]).splits["train"]
+    SplitInfo(name='train', num_bytes=0, num_examples=3)
     """
 
     description: str = field(default_factory=str)

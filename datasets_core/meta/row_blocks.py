@@ -39,10 +39,11 @@ def even_splits(split: Any, n: int, drop_remainder: bool = False) -> list[Any]:
         ConfigurationError: `n` is not an integer of at least 1, or `split` is not a split.
         SplitSyntaxError: a text that does not parse.
 
-    >>> [part.to_absolute({"train": 11})[0][1:] for part in even_splits("train", 3)]
-    [(0, 4), (4, 8), (8, 11)]
-    >>> even_splits("train[75%:]+test", 2)[1]
-    ReadInstruction('train[75%:](even2[1])+test(even2[1])')
+    Example:
+        >>> [part.to_absolute({"train": 11})[0][1:] for part in even_splits("train", 3)]
+        [(0, 4), (4, 8), (8, 11)]
+        >>> even_splits("train[75%:]+test", 2)[1]
+        ReadInstruction('train[75%:](even2[1])+test(even2[1])')
     """
     count, nest = _count("n", n), parse_split(split)
     return [_cut(nest, EvenCut(count, index, bool(drop_remainder))) for index in range(count)]

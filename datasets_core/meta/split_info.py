@@ -134,15 +134,16 @@ class SubSplitInfo:
         num_bytes: size of the rows if known: for whole splits.
         dataset: name of the dataset, for messages.
 
-    >>> from datasets_core import SplitDict
-    >>> splits = SplitDict.from_split_dict([{"name": "train", "num_examples": 5, "shard_lengths": [3, 2]}], "birds")
-    >>> half = splits["train[2:4]"]
-    >>> half.num_examples, half.num_shards
-    (2, 2)
-    >>> half.file_instructions[0]
-    FileInstruction(filename='birds-train-00000-of-00002.arrow', skip=2, take=-1, num_examples=1)
-    >>> half.row_id(1), half.locate("birds-train-00001-of-00002.arrow__0")
-    ('birds-train-00001-of-00002.arrow__0', 1)
+    Example:
+        >>> from datasets_core import SplitDict
+        >>> splits = SplitDict.from_split_dict([{"name": "train", "num_examples": 5, "shard_lengths": [3, 2]}], "birds")
+        >>> half = splits["train[2:4]"]
+        >>> half.num_examples, half.num_shards
+        (2, 2)
+        >>> half.file_instructions[0]
+        FileInstruction(filename='birds-train-00000-of-00002.arrow', skip=2, take=-1, num_examples=1)
+        >>> half.row_id(1), half.locate("birds-train-00001-of-00002.arrow__0")
+        ('birds-train-00001-of-00002.arrow__0', 1)
     """
 
     def __init__(
@@ -290,8 +291,9 @@ class SplitInfo:
         dataset_name: name of the dataset, which begins the file names.
         shard_names: file name of each shard; not part of the stored form, whose keys are fixed by Hugging Face `datasets`.
 
-    >>> SplitInfo(name="train", num_examples=5, shard_lengths=[3, 2])
-    SplitInfo(name='train', num_bytes=0, num_examples=5, shard_lengths=[3, 2])
+    Example:
+        >>> SplitInfo(name="train", num_examples=5, shard_lengths=[3, 2])
+        SplitInfo(name='train', num_bytes=0, num_examples=5, shard_lengths=[3, 2])
     """
 
     name: str = ""

@@ -316,25 +316,26 @@ class AbsoluteRange(NamedTuple):
 class ReadInstruction:
     """A split expression: rows of splits, as a sum of slices.
 
+    By position the arguments come in this order, that of Hugging Face `datasets`: `ReadInstruction("train", None, 20)` is
+    `train[20:]`.  TFDS's order, `(split_name, from_, to, unit, rounding)`, is recognised only by a number in the place
+    of the rounding, or a text in that of `to`; `tfds.core.ReadInstruction` always has TFDS's order.
+
     Args:
         split_name: name of the split; the union of all is the text `all`.
         rounding: with unit `%`, `closest` (default) or `pct1_dropremainder`; other units round nothing.
         from_, to: bounds as in a Python slice; None is an open end.
         unit: `abs` (rows, the default), `%` or `shard`.
 
-    By position the arguments come in this order, that of Hugging Face `datasets`: `ReadInstruction("train", None, 20)` is
-    `train[20:]`.  TFDS's order, `(split_name, from_, to, unit, rounding)`, is recognised only by a number in the place
-    of the rounding, or a text in that of `to`; `tfds.core.ReadInstruction` always has TFDS's order.
-
     Raises:
         SplitSyntaxError: an invalid name, bound, unit or rounding.
         ConfigurationError: `all`, which is not a split.
 
-    >>> half = ReadInstruction("train", to=50, unit="%") + "test"
-    >>> half
-    ReadInstruction('train[:50%]+test')
-    >>> half.to_absolute({"train": 10, "test": 4})
-    [AbsoluteRange(splitname='train', from_=0, to=5), AbsoluteRange(splitname='test', from_=0, to=4)]
+    Example:
+        >>> half = ReadInstruction("train", to=50, unit="%") + "test"
+        >>> half
+        ReadInstruction('train[:50%]+test')
+        >>> half.to_absolute({"train": 10, "test": 4})
+        [AbsoluteRange(splitname='train', from_=0, to=5), AbsoluteRange(splitname='test', from_=0, to=4)]
     """
 
     __slots__ = ("parts",)

@@ -23,13 +23,14 @@ class Experiment(enum.Enum):
     Attributes:
         DUMMY: an experiment without meaning, for tests.  It is off by default.
 
-    >>> from datasets_core import Experiment, Version
-    >>> class Packing(Experiment):
-    ...     __on_by_default__ = ("SORTED",)
-    ...     BY_LENGTH = "rows of a shard have about the same length"
-    ...     SORTED = "rows are sorted by key"
-    >>> Version("1.0.0").implements(Packing.BY_LENGTH), Version("1.0.0").implements(Packing.SORTED)
-    (False, True)
+    Example:
+        >>> from datasets_core import Experiment, Version
+        >>> class Packing(Experiment):
+        ...     __on_by_default__ = ("SORTED",)
+        ...     BY_LENGTH = "rows of a shard have about the same length"
+        ...     SORTED = "rows are sorted by key"
+        >>> Version("1.0.0").implements(Packing.BY_LENGTH), Version("1.0.0").implements(Packing.SORTED)
+        (False, True)
     """
 
     DUMMY: ClassVar[Experiment]
@@ -90,11 +91,12 @@ class Version:
         UnknownExperimentError: an experiment that is not a member of an enum.
         ConfigurationError: the two names of the release have different values.
 
-    >>> from datasets_core import Experiment, Version
-    >>> Version("1.10.0", "more rows") > "1.9.0", Version("1.10.0").match("1.*.*")
-    (True, True)
-    >>> Version("2.0.0", "packed", experiments={Experiment.DUMMY: True}).implements(Experiment.DUMMY)
-    True
+    Example:
+        >>> from datasets_core import Experiment, Version
+        >>> Version("1.10.0", "more rows") > "1.9.0", Version("1.10.0").match("1.*.*")
+        (True, True)
+        >>> Version("2.0.0", "packed", experiments={Experiment.DUMMY: True}).implements(Experiment.DUMMY)
+        True
     """
 
     version_str: str

@@ -222,10 +222,11 @@ def encode_example(features: Mapping[str, Any]) -> bytes:
         ExampleError: a value has an unsupported type, mixes types, or is out of range for int64 or float32; the error names
             the key.
 
-    >>> from datasets_core.records import decode_example
-    >>> data = encode_example({"label": 7, "box": [0.25, 0.75], "name": "cat"})
-    >>> decode_example(data)["box"]
-    Feature(kind='float', values=[0.25, 0.75])
+    Example:
+        >>> from datasets_core.records import decode_example
+        >>> data = encode_example({"label": 7, "box": [0.25, 0.75], "name": "cat"})
+        >>> decode_example(data)["box"]
+        Feature(kind='float', values=[0.25, 0.75])
     """
     return _whole(delimited(FIRST, _entries(features, "Example")), "Example")
 
@@ -243,10 +244,11 @@ def encode_sequence_example(
     Raises:
         ExampleError: see `encode_example`.
 
-    >>> from datasets_core.records import decode_sequence_example
-    >>> data = encode_sequence_example({"id": 1}, {"tokens": [[1, 2], [3], []]})
-    >>> [step.values for step in decode_sequence_example(data)[1]["tokens"]]
-    [[1, 2], [3], []]
+    Example:
+        >>> from datasets_core.records import decode_sequence_example
+        >>> data = encode_sequence_example({"id": 1}, {"tokens": [[1, 2], [3], []]})
+        >>> [step.values for step in decode_sequence_example(data)[1]["tokens"]]
+        [[1, 2], [3], []]
     """
     name, made = "SequenceExample", b""
     if context is not None:
@@ -479,10 +481,11 @@ def encode_examples(batch: pa.RecordBatch | pa.Table, features: Mapping[str, Fea
         CastError: a column has a type that messages cannot store, such as decimals or lists of lists of lists.
         CellCastError: a value is out of range for int64 or float32, or a list contains None; the error names row and column.
 
-    >>> from datasets_core.records import decode_example
-    >>> batch = pa.record_batch({"label": [7, None], "box": [[0.25, 0.75], []]})
-    >>> [decode_example(record.as_py()) for record in encode_examples(batch)][1]
-    {'box': Feature(kind='float', values=[])}
+    Example:
+        >>> from datasets_core.records import decode_example
+        >>> batch = pa.record_batch({"label": [7, None], "box": [[0.25, 0.75], []]})
+        >>> [decode_example(record.as_py()) for record in encode_examples(batch)][1]
+        {'box': Feature(kind='float', values=[])}
     """
     if not isinstance(batch, pa.RecordBatch | pa.Table):
         raise ArgumentTypeError(f"A {type(batch).__name__} is not a batch of rows. Pass a pyarrow RecordBatch or Table.")

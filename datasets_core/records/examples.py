@@ -43,6 +43,10 @@ class ExampleReader:
     neither, types are inferred: if each record that has the key has one value, the column holds values, otherwise lists;
     strings are bytes.
 
+    Attributes:
+        features: the columns, if they are known before reading; otherwise None.
+        message: the argument.
+
     Args:
         spec: key to spec: of an Example, or of the context of a SequenceExample.
         sequence_spec: key to spec, of feature lists.
@@ -50,21 +54,18 @@ class ExampleReader:
         message: the message type of the records; None: `"sequence_example"` if a record has feature lists, else `"example"`.
         columns: the columns to read, in this order; None means all.
 
-    Attributes:
-        features: the columns, if they are known before reading; otherwise None.
-        message: the argument.
-
     Raises:
         ConfigurationError: specs are invalid, or contradict each other, the features or the message.
         UnknownColumnError: a column does not exist.
         CastError: a column has a type that records cannot store.
 
-    >>> from datasets_core.records import encode_example
-    >>> block = RecordBlock.of([encode_example({"n": 1, "tags": ["a", "b"]}), encode_example({"n": 2})])
-    >>> ExampleReader().read(block).to_pylist()
-    [{'n': 1, 'tags': [b'a', b'b']}, {'n': 2, 'tags': None}]
-    >>> ExampleReader(features=Features({"tags": [Value("string")]})).read(block).to_pylist()
-    [{'tags': ['a', 'b']}, {'tags': None}]
+    Example:
+        >>> from datasets_core.records import encode_example
+        >>> block = RecordBlock.of([encode_example({"n": 1, "tags": ["a", "b"]}), encode_example({"n": 2})])
+        >>> ExampleReader().read(block).to_pylist()
+        [{'n': 1, 'tags': [b'a', b'b']}, {'n': 2, 'tags': None}]
+        >>> ExampleReader(features=Features({"tags": [Value("string")]})).read(block).to_pylist()
+        [{'tags': ['a', 'b']}, {'tags': None}]
     """
 
     def __init__(

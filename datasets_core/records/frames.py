@@ -399,10 +399,11 @@ def blocks_of(
     Raises:
         DamagedRecordError: a record is damaged; raised after the undamaged records before it.
 
-    >>> import io
-    >>> data = frame(b"one") + frame(b"two")
-    >>> [list(block) for block in blocks_of(io.BytesIO(data), name="a.tfrecord")]
-    [[b'one', b'two']]
+    Example:
+        >>> import io
+        >>> data = frame(b"one") + frame(b"two")
+        >>> [list(block) for block in blocks_of(io.BytesIO(data), name="a.tfrecord")]
+        [[b'one', b'two']]
     """
     later = block_bytes if later_bytes is None else later_bytes
     rest, wanted, is_open = b"", later if offset else block_bytes, True

@@ -282,14 +282,15 @@ class TFRecordReader:
     Raises:
         ConfigurationError: the compression is unknown, or `block_bytes` is below 1.
 
-    >>> import tempfile
-    >>> from datasets_core.records import TFRecordWriter
-    >>> with tempfile.TemporaryDirectory() as folder:
-    ...     with TFRecordWriter(f"{folder}/a.tfrecord") as writer:
-    ...         writer.write_all([b"one", b"two", b"three"])
-    ...     with TFRecordReader(f"{folder}/a.tfrecord") as reader:
-    ...         list(reader), reader.read_at(19), list(reader.records(1, 3))
-    ([b'one', b'two', b'three'], b'two', [b'two', b'three'])
+    Example:
+        >>> import tempfile
+        >>> from datasets_core.records import TFRecordWriter
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     with TFRecordWriter(f"{folder}/a.tfrecord") as writer:
+        ...         writer.write_all([b"one", b"two", b"three"])
+        ...     with TFRecordReader(f"{folder}/a.tfrecord") as reader:
+        ...         list(reader), reader.read_at(19), list(reader.records(1, 3))
+        ([b'one', b'two', b'three'], b'two', [b'two', b'three'])
     """
 
     def __init__(
@@ -545,10 +546,11 @@ def read(path: str | os.PathLike[str] | IO[bytes], *, compression: str | None = 
     Args:
         path, compression, verify: see `TFRecordReader`.
 
-    >>> import io
-    >>> from datasets_core.records.frames import frame
-    >>> list(read(io.BytesIO(frame(b"one"))))
-    [b'one']
+    Example:
+        >>> import io
+        >>> from datasets_core.records.frames import frame
+        >>> list(read(io.BytesIO(frame(b"one"))))
+        [b'one']
     """
     return TFRecordReader(path, compression=compression, verify=verify)
 
@@ -569,10 +571,11 @@ def index(
         DamagedRecordError: the file is damaged; a partial index is not returned.
         ConfigurationError: `save` is given, and the file is compressed or not local.
 
-    >>> import io
-    >>> from datasets_core.records.frames import frame
-    >>> index(io.BytesIO(frame(b"one") + frame(b""))).offsets
-    array([ 0, 19])
+    Example:
+        >>> import io
+        >>> from datasets_core.records.frames import frame
+        >>> index(io.BytesIO(frame(b"one") + frame(b""))).offsets
+        array([ 0, 19])
     """
     with TFRecordReader(path, compression=compression) as reader:
         if save is False:

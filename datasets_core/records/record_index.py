@@ -47,9 +47,10 @@ class RecordIndex:
         is_plain: True if the file is not compressed, so that the offsets are those of the file itself.
         version: version of the local file that it was made from; not stored in index files.
 
-    >>> index = RecordIndex(np.array([0, 19]), np.array([19, 16]))
-    >>> index, len(index), index.bytes_of(1, 2)
-    (RecordIndex(2 records, 35 bytes), 2, (19, 35))
+    Example:
+        >>> index = RecordIndex(np.array([0, 19]), np.array([19, 16]))
+        >>> index, len(index), index.bytes_of(1, 2)
+        (RecordIndex(2 records, 35 bytes), 2, (19, 35))
     """
 
     offsets: Ints

@@ -108,14 +108,15 @@ class TFRecordWriter:
         ConfigurationError: the compression is unknown, or the level invalid.
         DatasetDiskError: the disk is full, read-only or forbidden.
 
-    >>> import tempfile
-    >>> with tempfile.TemporaryDirectory() as folder:
-    ...     path = f"{folder}/a.tfrecord"
-    ...     with TFRecordWriter(path) as writer:
-    ...         writer.write(b"one")
-    ...         writer.write_all([b"two", b""])
-    ...     os.path.getsize(path)
-    54
+    Example:
+        >>> import tempfile
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     path = f"{folder}/a.tfrecord"
+        ...     with TFRecordWriter(path) as writer:
+        ...         writer.write(b"one")
+        ...         writer.write_all([b"two", b""])
+        ...     os.path.getsize(path)
+        54
     """
 
     def __init__(

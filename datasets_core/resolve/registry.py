@@ -79,12 +79,13 @@ def register_format(name: str, builder: type[DatasetBuilder]) -> None:
     Raises:
         ConfigurationError: the library itself has a format of that name.
 
-    >>> from datasets_core.builders.text import Text
-    >>> class Notes(Text):
-    ...     name, is_format, cache_version = "notes", True, "1"
-    >>> register_format("notes", Notes)
-    >>> is_format("notes")
-    True
+    Example:
+        >>> from datasets_core.builders.text import Text
+        >>> class Notes(Text):
+        ...     name, is_format, cache_version = "notes", True, "1"
+        >>> register_format("notes", Notes)
+        >>> is_format("notes")
+        True
     """
     if name in BUILT_IN:
         raise ConfigurationError(f"{name!r} is a format of the library. Use another name.")

@@ -12,13 +12,14 @@ from datasets_core.errors import ArgumentTypeError, ConfigurationError, UnknownI
 class DataDecoder(ABC):
     """Base class of decoders; subclasses define `decode` and `list_items`, or `Decode` and `ListItems`.
 
-    >>> class Reversed(DataDecoder):
-    ...     def decode(self, data, items=None):
-    ...         return [{"text": data[::-1], "length": len(data)}[item] for item in items or self.list_items()]
-    ...     def list_items(self):
-    ...         return ["text", "length"]
-    >>> Reversed().decode(b"abc", ["length", "text"]), Reversed().Decode(b"abc", ["text"])
-    ([3, b'cba'], [b'cba'])
+    Example:
+        >>> class Reversed(DataDecoder):
+        ...     def decode(self, data, items=None):
+        ...         return [{"text": data[::-1], "length": len(data)}[item] for item in items or self.list_items()]
+        ...     def list_items(self):
+        ...         return ["text", "length"]
+        >>> Reversed().decode(b"abc", ["length", "text"]), Reversed().Decode(b"abc", ["text"])
+        ([3, b'cba'], [b'cba'])
     """
 
     def __init_subclass__(cls, **kwargs: Any) -> None:
@@ -55,9 +56,10 @@ class DataDecoder(ABC):
             block: a `RecordBlock`, or any other iterable of samples.
             items: names of items; None means all.
 
-        >>> from datasets_core import slim
-        >>> list(slim.RowDecoder({"text": "line"}).decode_block([{"line": "a"}, {"line": "b"}], ["text"]))
-        [{'text': 'a'}, {'text': 'b'}]
+        Example:
+            >>> from datasets_core import slim
+            >>> list(slim.RowDecoder({"text": "line"}).decode_block([{"line": "a"}, {"line": "b"}], ["text"]))
+            [{'text': 'a'}, {'text': 'b'}]
         """
         names = chosen_items(items, self.list_items())
         return (dict(zip(names, self.decode(data, names), strict=True)) for data in block)

@@ -26,16 +26,17 @@ class DataProvider(ABC):
         items: the names of the items.
         num_samples: number of samples; None if unknown.
 
-    >>> class Squares(DataProvider):
-    ...     def __init__(self):
-    ...         super().__init__(["number", "square"], 100)
-    ...         self._number = 0
-    ...     def sample(self, items):
-    ...         self._number += 1
-    ...         return {"number": self._number, "square": self._number**2}
-    >>> provider = Squares()
-    >>> provider.get(["number", "square"]), provider.get(["square"]), provider.num_samples()
-    ([1, 1], [4], 100)
+    Example:
+        >>> class Squares(DataProvider):
+        ...     def __init__(self):
+        ...         super().__init__(["number", "square"], 100)
+        ...         self._number = 0
+        ...     def sample(self, items):
+        ...         self._number += 1
+        ...         return {"number": self._number, "square": self._number**2}
+        >>> provider = Squares()
+        >>> provider.get(["number", "square"]), provider.get(["square"]), provider.num_samples()
+        ([1, 1], [4], 100)
     """
 
     def __init__(self, items: Sequence[str], num_samples: int | None) -> None:

@@ -50,13 +50,14 @@ class BuilderReader(SampleReader):
     Raises:
         ConfigurationError: the format is unknown.
 
-    >>> import pathlib, tempfile
-    >>> from datasets_core import slim
-    >>> with tempfile.TemporaryDirectory() as folder:
-    ...     path = pathlib.Path(folder, "birds.csv")
-    ...     _ = path.write_text("name;count\\nwren;3\\n", encoding="utf-8")
-    ...     list(slim.BuilderReader("csv", sep=";").samples(str(path)))
-    [(0, {'name': 'wren', 'count': 3})]
+    Example:
+        >>> import pathlib, tempfile
+        >>> from datasets_core import slim
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     path = pathlib.Path(folder, "birds.csv")
+        ...     _ = path.write_text("name;count\\nwren;3\\n", encoding="utf-8")
+        ...     list(slim.BuilderReader("csv", sep=";").samples(str(path)))
+        [(0, {'name': 'wren', 'count': 3})]
     """
 
     def __init__(self, format: str, **options: Any) -> None:
@@ -115,12 +116,13 @@ def get_data_files(data_sources: Any) -> list[Any]:
         NoDataFilesError: a pattern has no matches, or a list is empty.
         ArgumentTypeError: the argument has another type.
 
-    >>> get_data_files(["b.tfrecord", ["a.tfrecord"]])
-    ['b.tfrecord', 'a.tfrecord']
-    >>> get_data_files("nothing/here-*")
-    Traceback (most recent call last):
-      ...
-    datasets_core.errors.NoDataFilesError: No data files found in nothing/here-*. Check the path or pattern.
+    Example:
+        >>> get_data_files(["b.tfrecord", ["a.tfrecord"]])
+        ['b.tfrecord', 'a.tfrecord']
+        >>> get_data_files("nothing/here-*")
+        Traceback (most recent call last):
+          ...
+        datasets_core.errors.NoDataFilesError: No data files found in nothing/here-*. Check the path or pattern.
     """
     if isinstance(data_sources, list | tuple):
         found = [path for source in data_sources for path in get_data_files(source)]
@@ -264,15 +266,16 @@ class Dataset:
         items_to_descriptions: item → description.
         fields: further attributes of the dataset, such as `num_classes` or `labels_to_names`.
 
-    >>> from datasets_core import slim
-    >>> decoder = slim.TFExampleDecoder(
-    ...     {"label": slim.FixedLenFeature([], "int64")}, {"label": slim.Tensor("label")}
-    ... )
-    >>> birds = slim.Dataset(
-    ...     ["birds.tfrecord"], slim.TFRecordReader, decoder, 300, {"label": "Which bird it is."}, num_classes=2
-    ... )
-    >>> birds.num_samples, birds.num_classes, birds.list_items()
-    (300, 2, ['label'])
+    Example:
+        >>> from datasets_core import slim
+        >>> decoder = slim.TFExampleDecoder(
+        ...     {"label": slim.FixedLenFeature([], "int64")}, {"label": slim.Tensor("label")}
+        ... )
+        >>> birds = slim.Dataset(
+        ...     ["birds.tfrecord"], slim.TFRecordReader, decoder, 300, {"label": "Which bird it is."}, num_classes=2
+        ... )
+        >>> birds.num_samples, birds.num_classes, birds.list_items()
+        (300, 2, ['label'])
     """
 
     data_sources: Any
@@ -305,9 +308,10 @@ class Dataset:
     def list_items(self) -> list[str]:
         """Return the items of the decoder, in its order.
 
-        >>> from datasets_core import slim
-        >>> slim.Dataset([], None, slim.RowDecoder({"text": "line"}), 0, {}).list_items()
-        ['text']
+        Example:
+            >>> from datasets_core import slim
+            >>> slim.Dataset([], None, slim.RowDecoder({"text": "line"}), 0, {}).list_items()
+            ['text']
         """
         return list(method_of(self.decoder, "list_items", "ListItems")())
 
@@ -318,9 +322,10 @@ class Dataset:
             data: the reader's data of one sample.
             items: names of items; None means all.
 
-        >>> from datasets_core import slim
-        >>> slim.Dataset([], None, slim.RowDecoder({"text": "line"}), 1, {}).decode({"line": "a wren"}, ["text"])
-        ['a wren']
+        Example:
+            >>> from datasets_core import slim
+            >>> slim.Dataset([], None, slim.RowDecoder({"text": "line"}), 1, {}).decode({"line": "a wren"}, ["text"])
+            ['a wren']
         """
         return list(method_of(self.decoder, "decode", "Decode")(data, items))
 

@@ -52,8 +52,9 @@ def as_torch(value: Any) -> Any:
         ConfigurationError: a sparse value has an index outside its shape.
         MissingDependencyError: torch is not installed.
 
-    >>> as_torch(np.array([1, 2])), as_torch("a wren")
-    (tensor([1, 2]), 'a wren')
+    Example:
+        >>> as_torch(np.array([1, 2])), as_torch("a wren")
+        (tensor([1, 2]), 'a wren')
     """
     if isinstance(value, np.ndarray):
         return _tensor(value) if value.dtype.kind in _NUMBERS else value
@@ -127,17 +128,18 @@ class DatasetDataProvider(DataProvider, Runner):
         NoDataFilesError: the data sources contain no files.
         ConfigurationError: `record_key` is an item of the dataset, or a number is invalid.
 
-    >>> import tempfile
-    >>> from datasets_core import records, slim
-    >>> decoder = slim.TFExampleDecoder({"id": slim.FixedLenFeature([], "int64")}, {"id": slim.Tensor("id")})
-    >>> with tempfile.TemporaryDirectory() as folder:
-    ...     with records.TFRecordWriter(f"{folder}/a.tfrecord") as writer:
-    ...         writer.write_all(records.encode_example({"id": number}) for number in range(3))
-    ...     dataset = slim.Dataset(f"{folder}/*.tfrecord", slim.TFRecordReader, decoder, 3, {"id": "Its number."})
-    ...     with slim.DatasetDataProvider(dataset, shuffle=False, num_epochs=1) as provider:
-    ...         (first,) = provider.get(["id"])
-    ...         first, provider.list_items(), [int(sample["id"]) for sample in provider]
-    (array(0), ['id', 'record_key'], [1, 2])
+    Example:
+        >>> import tempfile
+        >>> from datasets_core import records, slim
+        >>> decoder = slim.TFExampleDecoder({"id": slim.FixedLenFeature([], "int64")}, {"id": slim.Tensor("id")})
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     with records.TFRecordWriter(f"{folder}/a.tfrecord") as writer:
+        ...         writer.write_all(records.encode_example({"id": number}) for number in range(3))
+        ...     dataset = slim.Dataset(f"{folder}/*.tfrecord", slim.TFRecordReader, decoder, 3, {"id": "Its number."})
+        ...     with slim.DatasetDataProvider(dataset, shuffle=False, num_epochs=1) as provider:
+        ...         (first,) = provider.get(["id"])
+        ...         first, provider.list_items(), [int(sample["id"]) for sample in provider]
+        (array(0), ['id', 'record_key'], [1, 2])
     """
 
     def __init__(
@@ -310,15 +312,16 @@ class DatasetDataProvider(DataProvider, Runner):
             ConfigurationError: the size is below 1, or the value of `ragged` is unknown.
             UnknownItemError: an item is unknown.
 
-        >>> import pathlib, tempfile
-        >>> from datasets_core import slim
-        >>> with tempfile.TemporaryDirectory() as folder:
-        ...     path = pathlib.Path(folder, "a.csv")
-        ...     _ = path.write_text("a\\n1\\n2\\n3\\n", encoding="utf-8")
-        ...     dataset = slim.Dataset(str(path), "csv", slim.RowDecoder(["a"]), 3, {})
-        ...     with slim.DatasetDataProvider(dataset, shuffle=False, num_epochs=1) as provider:
-        ...         [batch["a"].tolist() for batch in provider.batch(2)]
-        [[1, 2], [3]]
+        Example:
+            >>> import pathlib, tempfile
+            >>> from datasets_core import slim
+            >>> with tempfile.TemporaryDirectory() as folder:
+            ...     path = pathlib.Path(folder, "a.csv")
+            ...     _ = path.write_text("a\\n1\\n2\\n3\\n", encoding="utf-8")
+            ...     dataset = slim.Dataset(str(path), "csv", slim.RowDecoder(["a"]), 3, {})
+            ...     with slim.DatasetDataProvider(dataset, shuffle=False, num_epochs=1) as provider:
+            ...         [batch["a"].tolist() for batch in provider.batch(2)]
+            [[1, 2], [3]]
         """
         wanted = self._all_items if items is None else items
         self.check_items(wanted)
@@ -340,19 +343,20 @@ class DatasetDataProvider(DataProvider, Runner):
         The state contains positions in the files, including those of the samples in the queue, but no samples.  A provider
         created with the same arguments in any process continues from it with the same samples as this one.
 
-        >>> import pathlib, tempfile
-        >>> from datasets_core import slim
-        >>> def provider():
-        ...     dataset = slim.Dataset(str(path), "csv", slim.RowDecoder(["a"]), 9, {})
-        ...     return slim.DatasetDataProvider(dataset, num_epochs=1, common_queue_capacity=4, common_queue_min=2, seed=1)
-        >>> with tempfile.TemporaryDirectory() as folder:
-        ...     path = pathlib.Path(folder, "a.csv")
-        ...     _ = path.write_text("a\\n" + "\\n".join("123456789"), encoding="utf-8")
-        ...     with provider() as first, provider() as second:
-        ...         _ = first.get(["a"])
-        ...         second.load_state_dict(first.state_dict())
-        ...         [sample["a"] for sample in first] == [sample["a"] for sample in second]
-        True
+        Example:
+            >>> import pathlib, tempfile
+            >>> from datasets_core import slim
+            >>> def provider():
+            ...     dataset = slim.Dataset(str(path), "csv", slim.RowDecoder(["a"]), 9, {})
+            ...     return slim.DatasetDataProvider(dataset, num_epochs=1, common_queue_capacity=4, common_queue_min=2, seed=1)
+            >>> with tempfile.TemporaryDirectory() as folder:
+            ...     path = pathlib.Path(folder, "a.csv")
+            ...     _ = path.write_text("a\\n" + "\\n".join("123456789"), encoding="utf-8")
+            ...     with provider() as first, provider() as second:
+            ...         _ = first.get(["a"])
+            ...         second.load_state_dict(first.state_dict())
+            ...         [sample["a"] for sample in first] == [sample["a"] for sample in second]
+            True
         """
         return self._stream.state()
 

@@ -24,11 +24,12 @@ class LookupTable:
         vocabulary: a dict of values, or a list of values, which are mapped to their indices. Strings are encoded as UTF-8.
         default_value: result for all other values; None raises an error for them.
 
-    >>> table = LookupTable(["wren", "owl"])
-    >>> table.lookup(np.array([b"owl", b"rook"], dtype=object)).tolist()
-    [1, -1]
-    >>> LookupTable({0: "wren", 1: "owl"}, default_value="?").lookup(np.array([1, 7])).tolist()
-    [b'owl', b'?']
+    Example:
+        >>> table = LookupTable(["wren", "owl"])
+        >>> table.lookup(np.array([b"owl", b"rook"], dtype=object)).tolist()
+        [1, -1]
+        >>> LookupTable({0: "wren", 1: "owl"}, default_value="?").lookup(np.array([1, 7])).tolist()
+        [b'owl', b'?']
     """
 
     def __init__(self, vocabulary: Mapping[Any, Any] | Iterable[Any], default_value: Any = -1) -> None:
@@ -291,12 +292,13 @@ class ItemHandler(ABC):
     Args:
         keys: the key, or a list of keys, whose values are passed to the handler.
 
-    >>> class Area(ItemHandler):
-    ...     def tensors_to_item(self, keys_to_tensors):
-    ...         return keys_to_tensors["height"] * keys_to_tensors["width"]
-    >>> area = Area(["height", "width"])
-    >>> area.keys, int(area.tensors_to_item({"height": np.int64(3), "width": np.int64(4)}))
-    (['height', 'width'], 12)
+    Example:
+        >>> class Area(ItemHandler):
+        ...     def tensors_to_item(self, keys_to_tensors):
+        ...         return keys_to_tensors["height"] * keys_to_tensors["width"]
+        >>> area = Area(["height", "width"])
+        >>> area.keys, int(area.tensors_to_item({"height": np.int64(3), "width": np.int64(4)}))
+        (['height', 'width'], 12)
     """
 
     def __init__(self, keys: str | Sequence[str]) -> None:
@@ -329,9 +331,10 @@ class ItemHandlerCallback(ItemHandler):
         keys: the key, or a list of keys.
         func: receives a dict of key → parsed value, and returns the item.
 
-    >>> double = ItemHandlerCallback("size", lambda found: found["size"] * 2)
-    >>> double.tensors_to_item({"size": np.array([1, 2])})
-    array([2, 4])
+    Example:
+        >>> double = ItemHandlerCallback("size", lambda found: found["size"] * 2)
+        >>> double.tensors_to_item({"size": np.array([1, 2])})
+        array([2, 4])
     """
 
     def __init__(self, keys: str | Sequence[str], func: Callable[[dict[str, Any]], Any]) -> None:
@@ -358,11 +361,12 @@ class Tensor(ItemHandler):
     Raises:
         ConfigurationError: both `shape_keys` and `shape` are given, or the shape is invalid.
 
-    >>> Tensor("flat", shape=[2, -1]).tensors_to_item({"flat": np.arange(6)})
-    array([[0, 1, 2],
-           [3, 4, 5]])
-    >>> Tensor("flat", shape_keys="size").tensors_to_item({"flat": np.arange(6), "size": np.array([3, 2])}).shape
-    (3, 2)
+    Example:
+        >>> Tensor("flat", shape=[2, -1]).tensors_to_item({"flat": np.arange(6)})
+        array([[0, 1, 2],
+               [3, 4, 5]])
+        >>> Tensor("flat", shape_keys="size").tensors_to_item({"flat": np.arange(6), "size": np.array([3, 2])}).shape
+        (3, 2)
     """
 
     def __init__(
@@ -410,8 +414,9 @@ class LookupTensor(Tensor):
     Raises:
         ConfigurationError: see `Tensor`; or the table is invalid.
 
-    >>> LookupTensor("name", LookupTable({"wren": 0, "owl": 1})).tensors_to_item({"name": bytes_array(["owl", "rook"])})
-    array([ 1, -1])
+    Example:
+        >>> LookupTensor("name", LookupTable({"wren": 0, "owl": 1})).tensors_to_item({"name": bytes_array(["owl", "rook"])})
+        array([ 1, -1])
     """
 
     def __init__(
@@ -441,9 +446,10 @@ class BackupHandler(ItemHandler):
     Raises:
         ArgumentTypeError: an argument is not an `ItemHandler`.
 
-    >>> either = BackupHandler(Tensor("boxes"), Tensor("points"))
-    >>> either.tensors_to_item({"boxes": np.empty(0), "points": np.array([1, 2])})
-    array([1, 2])
+    Example:
+        >>> either = BackupHandler(Tensor("boxes"), Tensor("points"))
+        >>> either.tensors_to_item({"boxes": np.empty(0), "points": np.array([1, 2])})
+        array([1, 2])
     """
 
     def __init__(self, handler: ItemHandler, backup: ItemHandler) -> None:

@@ -52,10 +52,11 @@ class BoundingBox(ItemHandler):
     Raises:
         ConfigurationError: there are not four keys.
 
-    >>> found = {"ymin": np.array([0.1, 0.2]), "xmin": np.array([0.3, 0.4])}
-    >>> BoundingBox().tensors_to_item(found | {"ymax": np.array([0.5, 0.6]), "xmax": np.array([0.7, 0.8])})
-    array([[0.1, 0.3, 0.5, 0.7],
-           [0.2, 0.4, 0.6, 0.8]])
+    Example:
+        >>> found = {"ymin": np.array([0.1, 0.2]), "xmin": np.array([0.3, 0.4])}
+        >>> BoundingBox().tensors_to_item(found | {"ymax": np.array([0.5, 0.6]), "xmax": np.array([0.7, 0.8])})
+        array([[0.1, 0.3, 0.5, 0.7],
+               [0.2, 0.4, 0.6, 0.8]])
     """
 
     def __init__(self, keys: Sequence[str] | None = None, prefix: str | None = "") -> None:
@@ -122,10 +123,11 @@ class BoundingBoxSequence(_CoordinatesSequence):
     Raises:
         ConfigurationError: there are not four keys.
 
-    >>> side = SparseValue.of([[0, 0], [1, 0], [1, 1]], [0.5, 0.25, 0.75], [2, 2])
-    >>> boxes = BoundingBoxSequence().tensors_to_item(dict.fromkeys(["ymin", "xmin", "ymax", "xmax"], side))
-    >>> boxes.shape, boxes[0].tolist()
-    ((2, 2, 4), [[0.5, 0.5, 0.5, 0.5], [-1.0, -1.0, -1.0, -1.0]])
+    Example:
+        >>> side = SparseValue.of([[0, 0], [1, 0], [1, 1]], [0.5, 0.25, 0.75], [2, 2])
+        >>> boxes = BoundingBoxSequence().tensors_to_item(dict.fromkeys(["ymin", "xmin", "ymax", "xmax"], side))
+        >>> boxes.shape, boxes[0].tolist()
+        ((2, 2, 4), [[0.5, 0.5, 0.5, 0.5], [-1.0, -1.0, -1.0, -1.0]])
     """
 
     _names = _SIDES
@@ -143,9 +145,10 @@ class KeypointsSequence(_CoordinatesSequence):
     Raises:
         ConfigurationError: there are not two keys.
 
-    >>> side = SparseValue.of([[0, 0]], [0.5], [1, 1])
-    >>> KeypointsSequence(prefix="eye/").tensors_to_item({"eye/y": side, "eye/x": side}).tolist()
-    [[[0.5, 0.5]]]
+    Example:
+        >>> side = SparseValue.of([[0, 0]], [0.5], [1, 1])
+        >>> KeypointsSequence(prefix="eye/").tensors_to_item({"eye/y": side, "eye/x": side}).tolist()
+        [[[0.5, 0.5]]]
     """
 
     _names = _POINT
@@ -161,9 +164,10 @@ class NumBoxesSequence(ItemHandler):
     Raises:
         ConfigurationError: there are no keys.
 
-    >>> side = SparseValue.of([[0, 0], [2, 0], [2, 1]], [0.5, 0.25, 0.75], [3, 2])
-    >>> NumBoxesSequence("ymin").tensors_to_item({"ymin": side})
-    array([1, 0, 2])
+    Example:
+        >>> side = SparseValue.of([[0, 0], [2, 0], [2, 1]], [0.5, 0.25, 0.75], [3, 2])
+        >>> NumBoxesSequence("ymin").tensors_to_item({"ymin": side})
+        array([1, 0, 2])
     """
 
     def __init__(self, keys: str | Sequence[str] | None = None, check_consistency: bool = True) -> None:
@@ -387,12 +391,13 @@ class Image(ItemHandler):
     Raises:
         ConfigurationError: an argument is invalid.
 
-    >>> from datasets_core import records, slim
-    >>> keys = dict.fromkeys(["image/encoded", "image/format"], slim.FixedLenFeature([], "string"))
-    >>> decoder = slim.TFExampleDecoder(keys, {"image": Image(shape=[2, 2, 3])})
-    >>> data = records.encode_example({"image/encoded": bytes(range(12)), "image/format": b"raw"})
-    >>> decoder.decode(data)[0].tolist()
-    [[[0, 1, 2], [3, 4, 5]], [[6, 7, 8], [9, 10, 11]]]
+    Example:
+        >>> from datasets_core import records, slim
+        >>> keys = dict.fromkeys(["image/encoded", "image/format"], slim.FixedLenFeature([], "string"))
+        >>> decoder = slim.TFExampleDecoder(keys, {"image": Image(shape=[2, 2, 3])})
+        >>> data = records.encode_example({"image/encoded": bytes(range(12)), "image/format": b"raw"})
+        >>> decoder.decode(data)[0].tolist()
+        [[[0, 1, 2], [3, 4, 5]], [[6, 7, 8], [9, 10, 11]]]
     """
 
     def __init__(
@@ -488,9 +493,10 @@ class SparseTensor(ItemHandler):
     Raises:
         ConfigurationError: the shape is invalid.
 
-    >>> handler = SparseTensor("place", "weight", shape=[4], densify=True)
-    >>> handler.tensors_to_item({"place": np.array([0, 3]), "weight": np.array([0.5, 2.0])})
-    array([0.5, 0. , 0. , 2. ])
+    Example:
+        >>> handler = SparseTensor("place", "weight", shape=[4], densify=True)
+        >>> handler.tensors_to_item({"place": np.array([0, 3]), "weight": np.array([0.5, 2.0])})
+        array([0.5, 0. , 0. , 2. ])
     """
 
     def __init__(

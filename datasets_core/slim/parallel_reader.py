@@ -29,8 +29,9 @@ class FIFOQueue:
     Raises:
         ConfigurationError: the capacity is below 1.
 
-    >>> FIFOQueue(8).capacity
-    8
+    Example:
+        >>> FIFOQueue(8).capacity
+        8
     """
 
     def __init__(self, capacity: int = 256) -> None:
@@ -49,8 +50,9 @@ class RandomShuffleQueue:
     Raises:
         ConfigurationError: the sizes are invalid.
 
-    >>> RandomShuffleQueue(8, 4, seed=1).min_after_dequeue
-    4
+    Example:
+        >>> RandomShuffleQueue(8, 4, seed=1).min_after_dequeue
+        4
     """
 
     def __init__(self, capacity: int = 256, min_after_dequeue: int = 128, seed: int | None = None) -> None:
@@ -178,15 +180,16 @@ class ParallelReader(Runner):
     Raises:
         ArgumentTypeError: the queue or the reader has an unsupported type.
 
-    >>> import pathlib, tempfile
-    >>> from datasets_core import slim
-    >>> with tempfile.TemporaryDirectory() as folder:
-    ...     path = pathlib.Path(folder, "a.txt")
-    ...     _ = path.write_text("one\\ntwo\\n", encoding="utf-8")
-    ...     with slim.ParallelReader(slim.TextLineReader, slim.FIFOQueue(8), num_readers=2) as reader:
-    ...         files = [str(path)]
-    ...         reader.read(files).value, reader.read(files).value, reader.num_records_produced()
-    (b'one', b'two', 2)
+    Example:
+        >>> import pathlib, tempfile
+        >>> from datasets_core import slim
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     path = pathlib.Path(folder, "a.txt")
+        ...     _ = path.write_text("one\\ntwo\\n", encoding="utf-8")
+        ...     with slim.ParallelReader(slim.TextLineReader, slim.FIFOQueue(8), num_readers=2) as reader:
+        ...         files = [str(path)]
+        ...         reader.read(files).value, reader.read(files).value, reader.num_records_produced()
+        (b'one', b'two', 2)
     """
 
     def __init__(
@@ -453,9 +456,10 @@ class PrefetchQueue(Runner):
     Raises:
         ConfigurationError: a number is invalid.
 
-    >>> with PrefetchQueue([{"b": 1, "a": 2}, {"b": 3, "a": 4}], capacity=4) as queue:
-    ...     queue.dequeue(), list(queue)
-    ({'a': 2, 'b': 1}, [{'a': 4, 'b': 3}])
+    Example:
+        >>> with PrefetchQueue([{"b": 1, "a": 2}, {"b": 3, "a": 4}], capacity=4) as queue:
+        ...     queue.dequeue(), list(queue)
+        ({'a': 2, 'b': 1}, [{'a': 4, 'b': 3}])
     """
 
     def __init__(self, tensors: Any, capacity: int = 8, num_threads: int = 1, dynamic_pad: bool = False) -> None:
@@ -638,10 +642,11 @@ def prefetch_queue(
         tensors, capacity, num_threads, dynamic_pad: see `PrefetchQueue`.
         shared_name, name: have no effect.
 
-    >>> from datasets_core import slim
-    >>> with slim.prefetch_queue([[1, 2], [3, 4]]) as queue:
-    ...     queue.dequeue_many(2)
-    [array([1, 3]), array([2, 4])]
+    Example:
+        >>> from datasets_core import slim
+        >>> with slim.prefetch_queue([[1, 2], [3, 4]]) as queue:
+        ...     queue.dequeue_many(2)
+        [array([1, 3]), array([2, 4])]
     """
     return PrefetchQueue(tensors, capacity, num_threads, dynamic_pad)
 

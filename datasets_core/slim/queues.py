@@ -47,13 +47,14 @@ class QueueRunners:
     Raises:
         NestedQueueRunnerError: (on entry) another block is open.
 
-    >>> from datasets_core import slim
-    >>> with slim.QueueRunners():
-    ...     queue = slim.prefetch_queue([1, 2, 3])
-    ...     queue.dequeue()
-    1
-    >>> queue.is_closed
-    True
+    Example:
+        >>> from datasets_core import slim
+        >>> with slim.QueueRunners():
+        ...     queue = slim.prefetch_queue([1, 2, 3])
+        ...     queue.dequeue()
+        1
+        >>> queue.is_closed
+        True
     """
 
     def __init__(self, *runners: Any) -> None:

@@ -36,8 +36,9 @@ class SampleBlock:
         first: number of the first sample in the file.
         num_bytes: approximate size in memory in bytes.
 
-    >>> len(SampleBlock([b"a", b"b"], [0, 1]))
-    2
+    Example:
+        >>> len(SampleBlock([b"a", b"b"], [0, 1]))
+        2
     """
 
     payloads: Any
@@ -59,16 +60,17 @@ class SampleReader(ABC):
     A provider creates one reader for each of its threads with `reader_class(**reader_kwargs)`.  A reader reads one file at
     a time, keeps no state between files, and yields the same samples each time.
 
-    >>> class Words(SampleReader):
-    ...     def samples(self, path):
-    ...         with open(path, encoding="utf-8") as text:
-    ...             yield from enumerate(text.read().split())
-    >>> import pathlib, tempfile
-    >>> with tempfile.TemporaryDirectory() as folder:
-    ...     _ = pathlib.Path(folder, "a.txt").write_text("a wren sings", encoding="utf-8")
-    ...     reader = Words()
-    ...     [block.payloads for block in reader.blocks(f"{folder}/a.txt", start=1)], reader.key("a.txt", 1)
-    ([['wren'], ['sings']], 'a.txt:1')
+    Example:
+        >>> class Words(SampleReader):
+        ...     def samples(self, path):
+        ...         with open(path, encoding="utf-8") as text:
+        ...             yield from enumerate(text.read().split())
+        >>> import pathlib, tempfile
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     _ = pathlib.Path(folder, "a.txt").write_text("a wren sings", encoding="utf-8")
+        ...     reader = Words()
+        ...     [block.payloads for block in reader.blocks(f"{folder}/a.txt", start=1)], reader.key("a.txt", 1)
+        ([['wren'], ['sings']], 'a.txt:1')
     """
 
     @property
@@ -266,13 +268,14 @@ class TFRecordReader(_BlockReader):
     Raises:
         ConfigurationError: the compression is unknown.
 
-    >>> import tempfile
-    >>> from datasets_core import records, slim
-    >>> with tempfile.TemporaryDirectory() as folder:
-    ...     with records.TFRecordWriter(f"{folder}/a.tfrecord") as writer:
-    ...         writer.write_all([b"one", b"two"])
-    ...     list(slim.TFRecordReader().samples(f"{folder}/a.tfrecord"))
-    [([0, 0], b'one'), ([19, 1], b'two')]
+    Example:
+        >>> import tempfile
+        >>> from datasets_core import records, slim
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     with records.TFRecordWriter(f"{folder}/a.tfrecord") as writer:
+        ...         writer.write_all([b"one", b"two"])
+        ...     list(slim.TFRecordReader().samples(f"{folder}/a.tfrecord"))
+        [([0, 0], b'one'), ([19, 1], b'two')]
     """
 
     def __init__(self, compression: str | None = None, verify: bool = True, options: Any = None) -> None:
@@ -345,13 +348,14 @@ class TextLineReader(_BlockReader):
     Raises:
         ConfigurationError: the number is negative.
 
-    >>> import pathlib, tempfile
-    >>> from datasets_core import slim
-    >>> with tempfile.TemporaryDirectory() as folder:
-    ...     path = pathlib.Path(folder, "a.csv")
-    ...     _ = path.write_bytes(b"name,count\\r\\nwren,3\\r\\n")
-    ...     list(slim.TextLineReader(skip_header_lines=1).samples(str(path)))
-    [([2, 12], b'wren,3')]
+    Example:
+        >>> import pathlib, tempfile
+        >>> from datasets_core import slim
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     path = pathlib.Path(folder, "a.csv")
+        ...     _ = path.write_bytes(b"name,count\\r\\nwren,3\\r\\n")
+        ...     list(slim.TextLineReader(skip_header_lines=1).samples(str(path)))
+        [([2, 12], b'wren,3')]
     """
 
     def __init__(self, skip_header_lines: int | None = 0) -> None:
@@ -420,13 +424,14 @@ class FixedLengthRecordReader(_BlockReader):
     Raises:
         ConfigurationError: a length is invalid, or the encoding unknown.
 
-    >>> import pathlib, tempfile
-    >>> from datasets_core import slim
-    >>> with tempfile.TemporaryDirectory() as folder:
-    ...     path = pathlib.Path(folder, "a.bin")
-    ...     _ = path.write_bytes(b"HEAD" + b"onetwo")
-    ...     list(slim.FixedLengthRecordReader(3, header_bytes=4).samples(str(path)))
-    [(0, b'one'), (1, b'two')]
+    Example:
+        >>> import pathlib, tempfile
+        >>> from datasets_core import slim
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     path = pathlib.Path(folder, "a.bin")
+        ...     _ = path.write_bytes(b"HEAD" + b"onetwo")
+        ...     list(slim.FixedLengthRecordReader(3, header_bytes=4).samples(str(path)))
+        [(0, b'one'), (1, b'two')]
     """
 
     def __init__(
@@ -509,13 +514,14 @@ def _without(plain: Any, data: bytes, count: int) -> bytes:
 class WholeFileReader(_BlockReader):
     """Reads whole files: each sample is the content of a file, and its key is the path.
 
-    >>> import pathlib, tempfile
-    >>> from datasets_core import slim
-    >>> with tempfile.TemporaryDirectory() as folder:
-    ...     path = pathlib.Path(folder, "a.txt")
-    ...     _ = path.write_bytes(b"a wren")
-    ...     list(slim.WholeFileReader().samples(str(path)))
-    [(0, b'a wren')]
+    Example:
+        >>> import pathlib, tempfile
+        >>> from datasets_core import slim
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     path = pathlib.Path(folder, "a.txt")
+        ...     _ = path.write_bytes(b"a wren")
+        ...     list(slim.WholeFileReader().samples(str(path)))
+        [(0, b'a wren')]
     """
 
     def blocks(self, path: str, start: Position | None = None) -> Iterator[SampleBlock]:

@@ -187,13 +187,14 @@ class TFExampleDecoder(MessageDecoder):
     Raises:
         ConfigurationError: a spec or a handler is invalid.
 
-    >>> from datasets_core import records, slim
-    >>> decoder = slim.TFExampleDecoder(
-    ...     {"label": slim.FixedLenFeature([], "int64"), "size": slim.VarLenFeature("int64")},
-    ...     {"label": slim.Tensor("label"), "size": slim.Tensor("size", shape=[1, -1])},
-    ... )
-    >>> decoder.decode(records.encode_example({"label": 3, "size": [5, 4]}), ["size", "label"])
-    [array([[5, 4]]), array(3)]
+    Example:
+        >>> from datasets_core import records, slim
+        >>> decoder = slim.TFExampleDecoder(
+        ...     {"label": slim.FixedLenFeature([], "int64"), "size": slim.VarLenFeature("int64")},
+        ...     {"label": slim.Tensor("label"), "size": slim.Tensor("size", shape=[1, -1])},
+        ... )
+        >>> decoder.decode(records.encode_example({"label": 3, "size": [5, 4]}), ["size", "label"])
+        [array([[5, 4]]), array(3)]
     """
 
     _message: ClassVar[str] = "Example"
@@ -253,11 +254,12 @@ class RowDecoder(DataDecoder):
     Raises:
         ConfigurationError: the argument has another form.
 
-    >>> decoder = RowDecoder({"text": "line", "label": "class"})
-    >>> decoder.decode({"line": "a wren", "class": 3}, ["label", "text"])
-    [array(3), 'a wren']
-    >>> RowDecoder(["line", "class"]).list_items()
-    ['line', 'class']
+    Example:
+        >>> decoder = RowDecoder({"text": "line", "label": "class"})
+        >>> decoder.decode({"line": "a wren", "class": 3}, ["label", "text"])
+        [array(3), 'a wren']
+        >>> RowDecoder(["line", "class"]).list_items()
+        ['line', 'class']
     """
 
     def __init__(self, items_to_columns: Mapping[str, str | ItemHandler] | Sequence[str]) -> None:
@@ -350,14 +352,15 @@ class TFSequenceExampleDecoder(MessageDecoder):
     Raises:
         ConfigurationError: a key is in both, or a spec or a handler is invalid.
 
-    >>> from datasets_core import records, slim
-    >>> decoder = slim.TFSequenceExampleDecoder(
-    ...     {"id": slim.FixedLenFeature([], "int64")},
-    ...     {"speed": slim.FixedLenSequenceFeature([], "float32")},
-    ...     {"id": slim.Tensor("id"), "speed": slim.Tensor("speed")},
-    ... )
-    >>> decoder.decode(records.encode_sequence_example({"id": 5}, {"speed": [0.5, 1.5]}))
-    [array(5), array([0.5, 1.5], dtype=float32)]
+    Example:
+        >>> from datasets_core import records, slim
+        >>> decoder = slim.TFSequenceExampleDecoder(
+        ...     {"id": slim.FixedLenFeature([], "int64")},
+        ...     {"speed": slim.FixedLenSequenceFeature([], "float32")},
+        ...     {"id": slim.Tensor("id"), "speed": slim.Tensor("speed")},
+        ... )
+        >>> decoder.decode(records.encode_sequence_example({"id": 5}, {"speed": [0.5, 1.5]}))
+        [array(5), array([0.5, 1.5], dtype=float32)]
     """
 
     _message: ClassVar[str] = "SequenceExample"

@@ -32,9 +32,10 @@ class WorkUnits:
     Raises:
         ConfigurationError: the number of epochs is invalid.
 
-    >>> units = WorkUnits(["a", "b"], num_epochs=2)
-    >>> len(units), [units.path(unit) for unit in range(4)]
-    (4, ['a', 'b', 'a', 'b'])
+    Example:
+        >>> units = WorkUnits(["a", "b"], num_epochs=2)
+        >>> len(units), [units.path(unit) for unit in range(4)]
+        (4, ['a', 'b', 'a', 'b'])
     """
 
     def __init__(self, files: Sequence[str], num_epochs: int | None = None, seed: int | None = None) -> None:

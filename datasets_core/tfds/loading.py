@@ -305,8 +305,9 @@ def list_builders(*, with_community_datasets: bool = True) -> list[str]:
     Args:
         with_community_datasets: has no effect.
 
-    >>> isinstance(list_builders(), list)
-    True
+    Example:
+        >>> isinstance(list_builders(), list)
+        True
     """
     return registered_names()
 

@@ -240,12 +240,13 @@ def as_dataframe(ds: Any, ds_info: Any = None) -> Any:
         ds: a stream of rows, or of tuples by `as_supervised=True`; it is read to the end, so limit it with take().
         ds_info: the info of the dataset, whose features determine the display in notebooks.
 
-    >>> from datasets_core import tfds
-    >>> as_dataframe(tfds.SplitStream.of(Dataset.from_dict({"a": [1, 2]}).to_iterable_dataset()))["a"].tolist()
-    [1, 2]
-
     Raises:
         MissingDependencyError: pandas is not installed.
+
+    Example:
+        >>> from datasets_core import tfds
+        >>> as_dataframe(tfds.SplitStream.of(Dataset.from_dict({"a": [1, 2]}).to_iterable_dataset()))["a"].tolist()
+        [1, 2]
     """
     pandas = needed("pandas", "as_dataframe")
     rows = [dict(_leaves("", row)) for row in as_numpy(ds)]

@@ -322,9 +322,10 @@ class SplitStream(IterableDataset):
     def cardinality(self) -> int:
         """Return the number of elements; -1 if endless, -2 if unknown.
 
-        >>> from datasets_core import tfds
-        >>> tfds.SplitStream.of(Dataset.from_dict({"a": [1, 2]}).to_iterable_dataset()).repeat().cardinality()
-        -1
+        Example:
+            >>> from datasets_core import tfds
+            >>> tfds.SplitStream.of(Dataset.from_dict({"a": [1, 2]}).to_iterable_dataset()).repeat().cardinality()
+            -1
         """
         if self._repeats_forever():
             return INFINITE

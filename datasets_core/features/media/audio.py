@@ -390,8 +390,9 @@ class Audio(Media):
         stream_index: which stream of the file; None takes the best.
         id: a name without effect.
 
-    >>> Audio(sampling_rate=16_000).encode_example("songs/1.flac")
-    {'bytes': None, 'path': 'songs/1.flac'}
+    Example:
+        >>> Audio(sampling_rate=16_000).encode_example("songs/1.flac")
+        {'bytes': None, 'path': 'songs/1.flac'}
     """
 
     sampling_rate: int | None = None

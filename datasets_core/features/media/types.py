@@ -37,10 +37,11 @@ class Image(Media):
         decode: False shows `{"bytes": …, "path": …}`, for which Pillow is not needed.
         id: a name that is kept and never read.
 
-    >>> Image().encode_example("birds/1.png")
-    {'bytes': None, 'path': 'birds/1.png'}
-    >>> Image(mode="L").arrow_type
-    StructType(struct<bytes: binary, path: string>)
+    Example:
+        >>> Image().encode_example("birds/1.png")
+        {'bytes': None, 'path': 'birds/1.png'}
+        >>> Image(mode="L").arrow_type
+        StructType(struct<bytes: binary, path: string>)
     """
 
     mode: str | None = None
@@ -182,8 +183,9 @@ class Pdf(Media):
         decode: False shows `{"bytes": …, "path": …}`, for which pdfplumber is not needed.
         id: a name that is kept and never read.
 
-    >>> Pdf().encode_example(b"%PDF-1.7")
-    {'bytes': b'%PDF-1.7', 'path': None}
+    Example:
+        >>> Pdf().encode_example(b"%PDF-1.7")
+        {'bytes': b'%PDF-1.7', 'path': None}
     """
 
     decode: bool = True
@@ -295,8 +297,9 @@ class BioSequence(Media):
         decode: False returns `{"bytes": …, "path": …}`.
         id: a name without effect.
 
-    >>> BioSequence(format="fastq").encode_example(b"@a")
-    {'bytes': b'@a', 'path': None}
+    Example:
+        >>> BioSequence(format="fastq").encode_example(b"@a")
+        {'bytes': b'@a', 'path': None}
     """
 
     format: str = "fasta"
@@ -326,8 +329,9 @@ class BioStructure(Media):
         decode: False shows `{"bytes": …, "path": …}`.
         id: a name that is kept and never read.
 
-    >>> BioStructure().encode_example("1abc.pdb")
-    {'bytes': None, 'path': '1abc.pdb'}
+    Example:
+        >>> BioStructure().encode_example("1abc.pdb")
+        {'bytes': None, 'path': '1abc.pdb'}
     """
 
     format: str = "pdb"
@@ -378,8 +382,9 @@ class Video(Media):
         seek_mode: `"exact"`, or `"approximate"`, which is faster.
         id: a name that is kept and never read.
 
-    >>> Video().encode_example("films/1.mp4")
-    {'bytes': None, 'path': 'films/1.mp4'}
+    Example:
+        >>> Video().encode_example("films/1.mp4")
+        {'bytes': None, 'path': 'films/1.mp4'}
     """
 
     decode: bool = True

@@ -31,10 +31,11 @@ class ExampleParser:
     Raises:
         ConfigurationError: no specs were given, or a spec is invalid.
 
-    >>> from datasets_core import records
-    >>> parser = ExampleParser({"age": records.FixedLenFeature([], "int64"), "tags": records.VarLenFeature("string")})
-    >>> parser.parse(records.encode_example({"age": 7}))["age"]
-    array(7)
+    Example:
+        >>> from datasets_core import records
+        >>> parser = ExampleParser({"age": records.FixedLenFeature([], "int64"), "tags": records.VarLenFeature("string")})
+        >>> parser.parse(records.encode_example({"age": 7}))["age"]
+        array(7)
     """
 
     def __init__(self, features: Mapping[str, Any]) -> None:
@@ -258,10 +259,11 @@ class SequenceParser:
     Raises:
         ConfigurationError: no specs were given, or a spec is invalid.
 
-    >>> from datasets_core import records
-    >>> parser = SequenceParser(None, {"n": records.FixedLenSequenceFeature([], "int64")})
-    >>> parser.parse(records.encode_sequence_example({}, {"n": [1, 2]}))
-    ({}, {'n': array([1, 2])})
+    Example:
+        >>> from datasets_core import records
+        >>> parser = SequenceParser(None, {"n": records.FixedLenSequenceFeature([], "int64")})
+        >>> parser.parse(records.encode_sequence_example({}, {"n": [1, 2]}))
+        ({}, {'n': array([1, 2])})
     """
 
     def __init__(self, context_features: Mapping[str, Any] | None, sequence_features: Mapping[str, Any] | None) -> None:
@@ -397,10 +399,11 @@ def parse_sequence_example(
         ExampleError: a record is not a SequenceExample, or does not match a spec.
         ConfigurationError: no specs were given, or a spec is invalid.
 
-    >>> from datasets_core import records
-    >>> data = [records.encode_sequence_example({}, {"n": steps}) for steps in ([1, 2], [3])]
-    >>> parse_sequence_example(data, None, {"n": records.FixedLenSequenceFeature([], "int64")})
-    ({}, {'n': array([[1, 2],
-           [3, 0]])}, {'n': array([2, 1])})
+    Example:
+        >>> from datasets_core import records
+        >>> data = [records.encode_sequence_example({}, {"n": steps}) for steps in ([1, 2], [3])]
+        >>> parse_sequence_example(data, None, {"n": records.FixedLenSequenceFeature([], "int64")})
+        ({}, {'n': array([[1, 2],
+               [3, 0]])}, {'n': array([2, 1])})
     """
     return SequenceParser(context_features, sequence_features).parse_batch(serialized)

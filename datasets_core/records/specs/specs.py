@@ -114,8 +114,9 @@ class RaggedFeature:
         validate: True to raise an error if row splits do not fit the values. If False, single records are not checked, as
             in TensorFlow. Batches and columns are always checked.
 
-    >>> RaggedFeature("int64", "values", [RaggedFeature.RowLengths("lengths")]).partitions
-    (RowLengths(key='lengths'),)
+    Example:
+        >>> RaggedFeature("int64", "values", [RaggedFeature.RowLengths("lengths")]).partitions
+        (RowLengths(key='lengths'),)
     """
 
     dtype: Any
@@ -211,8 +212,9 @@ class FixedLenFeature:
         default_value: the value of records without the key, with as many elements as the shape. None: a missing key is an
             error.
 
-    >>> FixedLenFeature([2], np.int64, default_value=[0, 0])
-    FixedLenFeature(shape=(2,), dtype='int64', default_value=[0, 0])
+    Example:
+        >>> FixedLenFeature([2], np.int64, default_value=[0, 0])
+        FixedLenFeature(shape=(2,), dtype='int64', default_value=[0, 0])
     """
 
     shape: Any
@@ -254,8 +256,9 @@ class SparseFeature:
         size: the size of the array; several sizes for several index keys. Indices are not checked against it.
         already_sorted: True if the indices are already sorted; otherwise they are sorted here.
 
-    >>> SparseFeature("ix", "value", "float32", 100)
-    SparseFeature(index_key='ix', value_key='value', dtype='float32', size=100, already_sorted=False)
+    Example:
+        >>> SparseFeature("ix", "value", "float32", 100)
+        SparseFeature(index_key='ix', value_key='value', dtype='float32', size=100, already_sorted=False)
     """
 
     index_key: Any
@@ -291,8 +294,9 @@ class FixedLenSequenceFeature:
         allow_missing: True to read a record without the key as empty; otherwise it is an error. An Example requires True.
         default_value: the value with which `parse_example` pads the shorter rows of a batch.
 
-    >>> FixedLenSequenceFeature([], "int64", allow_missing=True).allow_missing
-    True
+    Example:
+        >>> FixedLenSequenceFeature([], "int64", allow_missing=True).allow_missing
+        True
     """
 
     shape: Any

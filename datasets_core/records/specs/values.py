@@ -44,8 +44,9 @@ class SparseValue:
         values: the values; strings are an array of `bytes` objects.
         dense_shape: the shape of the whole array; int64.
 
-    >>> SparseValue.of([[0], [3]], [1.5, -2.5], [5]).to_dense()
-    array([ 1.5,  0. ,  0. , -2.5,  0. ])
+    Example:
+        >>> SparseValue.of([[0], [3]], [1.5, -2.5], [5]).to_dense()
+        array([ 1.5,  0. ,  0. , -2.5,  0. ])
     """
 
     indices: npt.NDArray[np.int64]
@@ -105,8 +106,9 @@ class RaggedValue:
         values: the values of all rows, concatenated; further dimensions have the same size in all rows.
         nested_row_splits: the borders of the rows of each level, from the outermost.
 
-    >>> RaggedValue(np.arange(3), (np.array([0, 2, 2, 3]),)).to_list()
-    [[0, 1], [], [2]]
+    Example:
+        >>> RaggedValue(np.arange(3), (np.array([0, 2, 2, 3]),)).to_list()
+        [[0, 1], [], [2]]
     """
 
     values: npt.NDArray[Any]

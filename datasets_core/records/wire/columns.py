@@ -64,9 +64,10 @@ def decode_examples(block: RecordBlock, keys: Collection[bytes] | None = None, *
     Raises:
         ExampleError: a record is not such a message.
 
-    >>> block = RecordBlock.of([bytes.fromhex("0a0e0a0c0a036167651205" + "1a030a01" + age) for age in ("07", "2a")])
-    >>> decode_examples(block)[b"age"]["int64"].lists.to_pylist()
-    [[7], [42]]
+    Example:
+        >>> block = RecordBlock.of([bytes.fromhex("0a0e0a0c0a036167651205" + "1a030a01" + age) for age in ("07", "2a")])
+        >>> decode_examples(block)[b"age"]["int64"].lists.to_pylist()
+        [[7], [42]]
     """
     keys = keys if keys is None else frozenset(keys)
     if is_small(block):
@@ -230,10 +231,11 @@ def decode_sequence_examples(
     Raises:
         ExampleError: a record is not such a message.
 
-    >>> block = RecordBlock.of([bytes.fromhex("12100a0e0a017412090a070a050a01610a00")] * 2)
-    >>> context, lists = decode_sequence_examples(block)
-    >>> lists[b"t"]["bytes"].lists.to_pylist()
-    [[[b'a', b'']], [[b'a', b'']]]
+    Example:
+        >>> block = RecordBlock.of([bytes.fromhex("12100a0e0a017412090a070a050a01610a00")] * 2)
+        >>> context, lists = decode_sequence_examples(block)
+        >>> lists[b"t"]["bytes"].lists.to_pylist()
+        [[[b'a', b'']], [[b'a', b'']]]
     """
     keys, list_keys = (wanted if wanted is None else frozenset(wanted) for wanted in (keys, list_keys))
     if is_small(block):

@@ -413,8 +413,9 @@ class Feature:
         kind: `"bytes"`, `"float"` or `"int64"`; None if the feature has no list.
         values: the values, in order; floats are rounded to float32.
 
-    >>> Feature("int64", [3])
-    Feature(kind='int64', values=[3])
+    Example:
+        >>> Feature("int64", [3])
+        Feature(kind='int64', values=[3])
     """
 
     kind: Kind | None

@@ -31,9 +31,10 @@ class RecordBlock:
         name: the name of the file, for error messages.
         offset: the position of `data` in the decompressed file.
 
-    >>> block = RecordBlock.of([b"one", b"three"], name="a.tfrecord")
-    >>> block, list(block), block[1:].first
-    (RecordBlock(2 records of a.tfrecord from number 0 on, 8 bytes), [b'one', b'three'], 1)
+    Example:
+        >>> block = RecordBlock.of([b"one", b"three"], name="a.tfrecord")
+        >>> block, list(block), block[1:].first
+        (RecordBlock(2 records of a.tfrecord from number 0 on, 8 bytes), [b'one', b'three'], 1)
     """
 
     data: bytes
@@ -239,9 +240,10 @@ class WireColumn:
         offsets: the boundaries of the values of the records; int64, n + 1 of them.
         present: mask of the records with a list of this type, which may be empty.
 
-    >>> column = WireColumn(pa.array([1, 2, 3]), np.array([0, 2, 2, 3]), np.array([True, False, True]))
-    >>> column.lists.to_pylist()
-    [[1, 2], None, [3]]
+    Example:
+        >>> column = WireColumn(pa.array([1, 2, 3]), np.array([0, 2, 2, 3]), np.array([True, False, True]))
+        >>> column.lists.to_pylist()
+        [[1, 2], None, [3]]
     """
 
     values: pa.Array
@@ -266,10 +268,11 @@ class SequenceColumn:
         without_kind: mask of the steps without a list of this type: an empty feature, or (in a record with several types)
             one of another type. They have no values here.
 
-    >>> at = [np.array(places, np.int64) for places in ([0, 2, 3], [0, 2])]
-    >>> which = np.array([True]), np.array([False, False])
-    >>> SequenceColumn(pa.array([1, 2, 3]), *at, *which).lists.to_pylist()
-    [[[1, 2], [3]]]
+    Example:
+        >>> at = [np.array(places, np.int64) for places in ([0, 2, 3], [0, 2])]
+        >>> which = np.array([True]), np.array([False, False])
+        >>> SequenceColumn(pa.array([1, 2, 3]), *at, *which).lists.to_pylist()
+        [[[1, 2], [3]]]
     """
 
     values: pa.Array

@@ -51,9 +51,10 @@ class Column(Sequence[Any]):
         source: a dataset, or a column of structs.
         column_name: name of the column, or of the field.
 
-    >>> rows = Dataset.from_dict({"a": [1, 2, 3], "b": [{"c": "x"}, {"c": "y"}, {"c": "z"}]})
-    >>> rows["a"][-1], rows["a"][:2], rows["b"]["c"][:]
-    (3, [1, 2], ['x', 'y', 'z'])
+    Example:
+        >>> rows = Dataset.from_dict({"a": [1, 2, 3], "b": [{"c": "x"}, {"c": "y"}, {"c": "z"}]})
+        >>> rows["a"][-1], rows["a"][:2], rows["b"]["c"][:]
+        (3, [1, 2], ['x', 'y', 'z'])
     """
 
     _view: Formatter

@@ -540,15 +540,16 @@ class RowReading(DatasetFacts):
                 cannot be written to, where that can be: `copy=True` gives copies.  torch tensors are copies: `copy=False`
                 has them share the memory of the dataset, and then they must not be written to.
 
-        >>> dataset = Dataset(pa.table({"a": [1, 2]}))
-        >>> dataset.set_format("numpy")
-        >>> dataset[:]["a"].sum().item()
-        3
-
         Raises:
             ConfigurationError: an unknown format, or an argument that the format does not take.
             UnknownColumnError: a column that does not exist.
             MissingDependencyError: the package of the format is not installed.
+
+        Example:
+            >>> dataset = Dataset(pa.table({"a": [1, 2]}))
+            >>> dataset.set_format("numpy")
+            >>> dataset[:]["a"].sum().item()
+            3
         """
         name = format_name(type)
         given = format_kwargs.pop("format_kwargs", None)  # as `format` shows them: set_format(**other.format)
@@ -583,10 +584,11 @@ class RowReading(DatasetFacts):
     def reset_format(self) -> None:
         """Have rows come out as plain Python again, with all columns.
 
-        >>> dataset = Dataset.from_dict({"a": [1, 2]}).with_format("arrow")
-        >>> dataset.reset_format()
-        >>> dataset[1]
-        {'a': 2}
+        Example:
+            >>> dataset = Dataset.from_dict({"a": [1, 2]}).with_format("arrow")
+            >>> dataset.reset_format()
+            >>> dataset[1]
+            {'a': 2}
         """
         self.set_format()
 
@@ -635,10 +637,11 @@ class RowReading(DatasetFacts):
             columns: the columns that it gets; None: all.
             output_all_columns: the other columns come out too.
 
-        >>> dataset = Dataset(pa.table({"a": [1, 2]}))
-        >>> dataset.set_transform(lambda batch: {"b": [value * 10 for value in batch["a"]]})
-        >>> dataset[1], dataset[:]
-        ({'b': 20}, {'b': [10, 20]})
+        Example:
+            >>> dataset = Dataset(pa.table({"a": [1, 2]}))
+            >>> dataset.set_transform(lambda batch: {"b": [value * 10 for value in batch["a"]]})
+            >>> dataset[1], dataset[:]
+            ({'b': 20}, {'b': [10, 20]})
         """
         self.set_format("custom", columns, output_all_columns, transform=transform)
 

@@ -444,12 +444,13 @@ class Identified(Rows):
         Args:
             index: number of the row; one below 0 counts from the end.
 
-        >>> birds["name"][:], birds.row_id(1), birds.select([2, 1]).row_id(1)
-        (['wren', 'owl', 'rook'], 'birds-train-00000-of-00001.arrow__1', 'birds-train-00000-of-00001.arrow__1')
-
         Raises:
             RowIndexError: the row does not exist.
             MissingRowIdsError: rows that are in no shard file of a build: those of `from_dict`, or the result of `map`.
+
+        Example:
+            >>> birds["name"][:], birds.row_id(1), birds.select([2, 1]).row_id(1)
+            (['wren', 'owl', 'rook'], 'birds-train-00000-of-00001.arrow__1', 'birds-train-00000-of-00001.arrow__1')
         """
         number = row_number(index, self.num_rows)
         if number is None:
