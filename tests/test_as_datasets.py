@@ -30,11 +30,13 @@ import pyarrow as pa
 import pytest
 
 import datasets_core
-from datasets_core import as_datasets, config
+from datasets_core import DatasetInfo, Features, Value, as_datasets, config
+from datasets_core.as_datasets import internals
 from datasets_core.as_datasets.names import COMPATIBLE_VERSION
 from datasets_core.distributed import split_dataset_by_node as node_split
 from datasets_core.errors import ConfigurationError
 from datasets_core.features import base
+from datasets_core.meta.data_files import DataFilesDict, DataFilesList
 from datasets_core.store.rows.view import RowBlock
 
 pytestmark = pytest.mark.skipif("datasets" in sys.modules, reason="the library datasets is imported already")
@@ -702,3 +704,37 @@ def test_fsspec_knows_compressed_files(first: str, tmp_path: Path) -> None:
     assert lines[:3] == ["['one', 'two']"] * 3
     assert lines[3].startswith("True False [{") and "'name': 'rows.txt'" in lines[3]
     assert lines[4] == "['bz2', 'gzip', 'lz4', 'xz', 'zstd']"
+
+
+def test_metadata_of_configs_is_written_and_read(tmp_path: Path) -> None:
+    infos = internals.DatasetInfosDict(
+        {"a": DatasetInfo(features=Features({"x": Value("int32")}), dataset_size=3), "b": DatasetInfo(dataset_size=5)}
+    )
+    assert internals.DatasetInfosDict.from_directory(tmp_path) == {}
+    internals.DatasetInfosDict().write_to_directory(tmp_path)
+    assert not list(tmp_path.iterdir())
+    infos.write_to_directory(tmp_path)
+    found = internals.DatasetInfosDict.from_directory(tmp_path)
+    assert {name: (info.features, info.dataset_size) for name, info in found.items()} == {
+        "a": ({"x": Value("int32")}, 3),
+        "b": (None, 5),
+    }
+    (tmp_path / "dataset_infos.json").write_text('{"c": {"dataset_size": 7}}')
+    internals.DatasetInfosDict({"b": DatasetInfo(dataset_size=6)}).write_to_directory(tmp_path)
+    assert {name: info.dataset_size for name, info in internals.DatasetInfosDict.from_directory(tmp_path).items()} == {
+        "a": 3,
+        "b": 6,
+    }
+    assert set(json.loads((tmp_path / "dataset_infos.json").read_text())) == {"a", "b"}
+    internals.DatasetInfosDict({"b": DatasetInfo(dataset_size=6)}).write_to_directory(tmp_path, overwrite=True)
+    assert [*internals.DatasetInfosDict.from_directory(tmp_path)] == ["b"]
+
+
+def test_files_by_patterns(tmp_path: Path) -> None:
+    for name in ("a.csv", "b.csv", "c.txt"):
+        (tmp_path / name).write_text("x")
+    found = DataFilesDict.from_patterns({"train": ["*.csv"], "test": ["*"]}, tmp_path, allowed_extensions=[".csv"])
+    assert found == {split: [str(tmp_path / "a.csv"), str(tmp_path / "b.csv")] for split in ("train", "test")}
+    assert len(found["train"].identities) == 2
+    with pytest.raises(FileNotFoundError, match=r"nothing\.csv"):
+        DataFilesList.from_patterns(["nothing.csv"], tmp_path)

@@ -55,7 +55,10 @@ OWNERS = {
     "filelock": {"datasets_core.files"},
     "tqdm": {"datasets_core.progress"},
     "httpx2": {"datasets_core.fetch.http"},
-    "huggingface_hub": {"datasets_core.fetch.hub.client"},
+    "huggingface_hub": {
+        "datasets_core.fetch.hub.client",
+        "datasets_core.as_datasets.internals",
+    },  # cards as `datasets` writes them
     "yaml": {"datasets_core.meta.card"},
     "cloudpickle": {"datasets_core.engines.process"},
     "obstore": {"datasets_core.fetch.ranges.stores"},

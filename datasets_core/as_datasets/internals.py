@@ -7,6 +7,7 @@ import dataclasses
 import functools
 import hashlib
 import itertools
+import json
 import os
 import re
 import secrets
@@ -41,8 +42,9 @@ from datasets_core.fetch.archive import archive_kind
 from datasets_core.fetch.checksums import DownloadConfig
 from datasets_core.fetch.downloads import DownloadManager
 from datasets_core.fetch.extract import extract
-from datasets_core.files import compressed_files
-from datasets_core.meta.info import DatasetInfo
+from datasets_core.files import compressed_files, write_atomically
+from datasets_core.meta.card import read_card
+from datasets_core.meta.info import DatasetInfo, parse_json
 from datasets_core.meta.listings import FORMATS
 from datasets_core.resolve.registry import BUILT_IN, format_of
 from datasets_core.store.fingerprint import fingerprint as fingerprint_of
@@ -316,6 +318,53 @@ class DatasetInfosDict(dict[str, DatasetInfo]):
         infos = [DatasetInfo.from_yaml_dict(each) for each in listed]
         return cls({info.config_name or "default": info for info in infos})
 
+    @classmethod
+    def from_directory(cls, dataset_infos_dir: str | os.PathLike[str]) -> Self:
+        """Return the metadata in the card (`README.md`) of a folder, or else in its `dataset_infos.json`.
+
+        Raises:
+            ManifestError: one of the files cannot be read.
+        """
+        folder = os.fspath(dataset_infos_dir)
+        if os.path.exists(path := os.path.join(folder, "README.md")):
+            with open(path, encoding="utf-8") as file:
+                found = read_card(file.read(), path=path).infos
+            if found:
+                return cls(found)
+        if not os.path.exists(path := os.path.join(folder, "dataset_infos.json")):
+            return cls()
+        with open(path, encoding="utf-8") as file:
+            forms = parse_json(file.read(), path=path)
+        return cls({name: DatasetInfo.from_dict({**form, "config_name": name}) for name, form in forms.items()})
+
+    def write_to_directory(
+        self, dataset_infos_dir: str | os.PathLike[str], overwrite: bool = False, pretty_print: bool = False
+    ) -> None:
+        """Write the metadata into the card of a folder, and into its `dataset_infos.json` if it has one.
+
+        Args:
+            dataset_infos_dir: the folder.
+            overwrite: True to remove the configs that are in the files and not in this dict.
+            pretty_print: True to indent the JSON.
+        """
+        from huggingface_hub import DatasetCard
+
+        folder = os.fspath(dataset_infos_dir)
+        infos = DatasetInfosDict(self if overwrite else {**DatasetInfosDict.from_directory(folder), **self})
+        if os.path.exists(path := os.path.join(folder, "dataset_infos.json")):
+            forms = {name: {**info.to_dict(), "config_name": name} for name, info in infos.items()}
+            write_atomically(path, json.dumps(forms, indent=4 if pretty_print else None).encode())
+        if not infos:
+            return
+        card = (
+            DatasetCard.load(path) if os.path.exists(path := os.path.join(folder, "README.md")) else DatasetCard("---\n---\n")
+        )
+        listed = [{"config_name": name} | info.to_yaml_dict() | {"config_name": name} for name, info in infos.items()]
+        if [*infos] == ["default"]:
+            del listed[0]["config_name"]
+        card.data["dataset_info"] = listed if len(listed) > 1 else listed[0]
+        card.save(path)
+
 
 # Formats of files.
 
@@ -499,7 +548,7 @@ def string_to_dict(string: str, pattern: str) -> dict[str, str] | None:
     >>> string_to_dict("a/b.txt", "{folder}/{name}.txt")
     {'folder': 'a', 'name': 'b'}
     """
-    pieces = re.split(r"{(\w+)}", pattern)
+    pieces = re.split(r"{(\w+)(?::[^}]*)?}", pattern)
     expression = "".join(f"(?P<{piece}>.+)" if number % 2 else re.escape(piece) for number, piece in enumerate(pieces))
     found = re.match(f"^{expression}$", string)
     return None if found is None else found.groupdict()

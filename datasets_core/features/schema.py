@@ -190,6 +190,8 @@ class Features(dict[str, FeatureType]):
         """
         return cls(features_from_yaml(yaml_data))
 
+    _to_yaml_list, _from_yaml_list = to_yaml_list, from_yaml_list  # their names in `datasets`
+
     # -- values --------------------------------------------------------------------------------------------------------
 
     def encode_example(self, example: Mapping[str, Any]) -> dict[str, Any]:

@@ -242,6 +242,31 @@ class DataFilesList(list[str]):
         identities = ((found.path, found.size, found.identity) for found in listed)
         return cls((found.path for found in listed), identities, links or {})
 
+    @classmethod
+    def from_patterns(
+        cls,
+        patterns: Sequence[str],
+        base_path: str | os.PathLike[str] | None = None,
+        allowed_extensions: Sequence[str] | None = None,
+        download_config: Any = None,
+    ) -> DataFilesList:
+        """Return the files of paths and patterns, as in `datasets`.
+
+        Args:
+            patterns: paths, globs and URLs.
+            base_path: base of relative ones; default: the working directory.
+            allowed_extensions: the files with other extensions (`.csv`) are left out.
+            download_config: its `storage_options` are those of the file systems.
+
+        Raises:
+            DataFilesNotFoundError: a path or pattern without files.
+        """
+        options = getattr(download_config, "storage_options", None)
+        found = resolve_data_files(list(patterns), base_path or "", storage_options=options)["train"]
+        if allowed_extensions is None:
+            return found
+        return found.keep([path for path in found if any(f".{part}" in allowed_extensions for part in path.split(".")[1:])])
+
     def keep(self, kept: Iterable[str]) -> DataFilesList:
         """Only the files in `kept`, in the present order."""
         wanted = set(kept)
@@ -257,6 +282,22 @@ class DataFilesDict(dict[str, DataFilesList]):
     """
 
     unclaimed: tuple[FileEntry, ...] = ()
+
+    @classmethod
+    def from_patterns(
+        cls,
+        patterns: Mapping[str, Sequence[str]],
+        base_path: str | os.PathLike[str] | None = None,
+        allowed_extensions: Sequence[str] | None = None,
+        download_config: Any = None,
+    ) -> DataFilesDict:
+        """Return the files of each split by its paths and patterns; see `DataFilesList.from_patterns`.
+
+        Raises:
+            DataFilesNotFoundError: a path or pattern without files.
+        """
+        more = base_path, allowed_extensions, download_config
+        return cls({split: DataFilesList.from_patterns(each, *more) for split, each in patterns.items()})
 
     @property
     def identities(self) -> tuple[Identity, ...]:

@@ -286,6 +286,8 @@ class DatasetInfo(_OfFiles):
             values["splits"] = SplitDict.from_yaml_list(values["splits"])
         return cls.from_dict(values)
 
+    _to_yaml_dict, _from_yaml_dict = to_yaml_dict, from_yaml_dict  # their names in `datasets`
+
     def to_croissant(self, folder: str | os.PathLike[str] | None = None, splits: Iterable[str] | None = None) -> dict[str, Any]:
         """Return a Croissant 1.1 description of the dataset, as JSON-LD: its files with their sha256, and their columns.
 

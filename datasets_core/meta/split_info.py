@@ -659,6 +659,8 @@ class SplitDict(dict[str, SplitInfo]):
         """
         return cls.from_split_dict(yaml_list)
 
+    _to_yaml_list, _from_yaml_list = to_yaml_list, from_yaml_list  # their names in `datasets`
+
 
 def _listed(value: object) -> Iterable[Any]:
     if isinstance(value, Iterable) and not isinstance(value, (str, bytes)):

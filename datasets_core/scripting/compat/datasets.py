@@ -6,6 +6,7 @@ import contextlib
 import copy
 import dataclasses
 import io
+import itertools
 import os
 import random
 import re
@@ -31,6 +32,8 @@ from datasets_core.features.values import is_tensor, tensor_array
 from datasets_core.files import is_url
 from datasets_core.meta import version
 from datasets_core.meta.reference import camelcase_to_snakecase
+from datasets_core.meta.split_info import SplitInfo
+from datasets_core.optional import is_installed
 from datasets_core.store.fingerprint import Hasher
 
 # A `Sequence` of a dict says that it is one, as it did when `datasets` ran scripts.
@@ -289,23 +292,84 @@ def readline(f: Any) -> Any:
 # -- values ------------------------------------------------------------------------------------------------------------
 
 
-def map_nested(function: Callable[[Any], Any], data_struct: Any, dict_only: bool = False, **options: Any) -> Any:
+def map_nested(
+    function: Callable[[Any], Any],
+    data_struct: Any,
+    dict_only: bool = False,
+    map_list: bool = True,
+    map_tuple: bool = False,
+    map_numpy: bool = False,
+    num_proc: int | None = None,
+    parallel_min_length: int = 2,
+    batched: bool = False,
+    batch_size: int | None = 1000,
+    **options: Any,
+) -> Any:
     """Return the result of a function for each value in nested dicts and lists, with the same nesting.
 
     Args:
-        function: the function.
+        function: the function, of one value, or of a list of values.
         data_struct: the nested values.
-        dict_only: True to pass lists to the function as values.
+        dict_only: True to pass lists, tuples and arrays to the function as values.
+        map_list, map_tuple, map_numpy: True to pass the items of lists, tuples or arrays instead of these.
+        num_proc, parallel_min_length: have no effect: the function is called in this process.
+        batched: True to call the function on lists of values, for the list of their results.
+        batch_size: the most values in such a list; None for all.
         options: have no effect.
 
     >>> map_nested(len, {"a": ["x", "yy"]}), map_nested(len, {"a": ["x", "yy"]}, dict_only=True)
     ({'a': [1, 2]}, {'a': 2})
     """
-    if isinstance(data_struct, Mapping):
-        return {name: map_nested(function, value, dict_only) for name, value in data_struct.items()}
-    if isinstance(data_struct, (list, tuple)) and not dict_only:
-        return type(data_struct)(map_nested(function, value) for value in data_struct)
-    return function(data_struct)
+    kinds: tuple[type, ...] = ()
+    if not dict_only:
+        kinds = tuple(kind for kind, is_mapped in ((list, map_list), (tuple, map_tuple), (np.ndarray, map_numpy)) if is_mapped)
+
+    def leaves(value: Any) -> Iterator[Any]:
+        if not isinstance(value, (Mapping, *kinds)):
+            yield value
+            return
+        items: Any = value.values() if isinstance(value, Mapping) else value
+        for item in items:
+            yield from leaves(item)
+
+    def filled(value: Any) -> Any:
+        if isinstance(value, Mapping):
+            return {name: filled(item) for name, item in value.items()}
+        if not isinstance(value, kinds):
+            return next(results)
+        several: Any = value
+        items = [filled(item) for item in several]
+        return items if isinstance(value, list) else tuple(items) if isinstance(value, tuple) else np.array(items)
+
+    found = list(leaves(data_struct))
+    step = batch_size or len(found) or 1
+    calls = (function(found[start : start + step]) for start in range(0, len(found), step))
+    results = itertools.chain.from_iterable(calls) if batched else map(function, found)
+    return filled(data_struct)
+
+
+def asdict(obj: Any) -> Any:
+    """Return a dataclass, or a dict that holds some, as dicts; fields that are None, as is their default, are left out.
+
+    Raises:
+        TypeError: it is neither.
+
+    >>> asdict({"train": SplitInfo("train", num_examples=2)})["train"]["num_examples"]
+    2
+    """
+    if not isinstance(obj, dict) and (isinstance(obj, type) or not dataclasses.is_dataclass(obj)):
+        raise TypeError(f"{obj!r} is not a dict or dataclass instance")
+    return _as_plain(obj)
+
+
+def _as_plain(value: Any) -> Any:
+    if dataclasses.is_dataclass(value) and not isinstance(value, type):
+        kept = {"dataset_name"} if isinstance(value, SplitInfo) else set()  # as `datasets` keeps it
+        unset = {item.name for item in dataclasses.fields(value) if item.default is None} - kept
+        return {name: item for name, item in dataclasses.asdict(value).items() if item is not None or name not in unset}
+    if isinstance(value, dict):
+        return {name: _as_plain(item) for name, item in value.items()}
+    return [_as_plain(item) for item in value] if isinstance(value, (list, tuple)) else value
 
 
 def unique_values(values: Any) -> Iterator[Any]:
@@ -364,15 +428,22 @@ def temp_seed(seed: int, set_pytorch: bool = False, set_tensorflow: bool = False
 
     Args:
         seed: the seed.
-        set_pytorch, set_tensorflow: have no effect.
+        set_pytorch: True to seed torch too, with its devices, where it is installed.
+        set_tensorflow: has no effect.
     """
     numpy_state, state = np.random.get_state(), random.getstate()
     np.random.seed(seed)
-    try:
-        yield
-    finally:
-        np.random.set_state(numpy_state)
-        random.setstate(state)
+    with contextlib.ExitStack() as opened:
+        if set_pytorch and is_installed("torch"):
+            import torch
+
+            opened.enter_context(torch.random.fork_rng())
+            torch.manual_seed(seed)
+        try:
+            yield
+        finally:
+            np.random.set_state(numpy_state)
+            random.setstate(state)
 
 
 # -- tables ------------------------------------------------------------------------------------------------------------

@@ -83,9 +83,9 @@ _FILES = _at(
 )  # fmt: skip
 _VALUES = _at(
     "datasets_core.scripting.compat.datasets",
-    "convert_file_size_to_int", "copyfunc", "map_nested", "size_str", "temp_seed", "unique_values", "zip_dict",
+    "asdict", "convert_file_size_to_int", "copyfunc", "map_nested", "size_str", "temp_seed", "unique_values", "zip_dict",
 )  # fmt: skip
-_VALUES |= {"asdict": "dataclasses:asdict", "Literal": "typing:Literal"}
+_VALUES |= {"Literal": "typing:Literal"}
 _VALUES |= _at("datasets_core.scripting.compat.datasets", "NestedDataStructure")
 _PYTHON = _at("datasets_core.scripting.compat.datasets", "cast_to_python_objects")
 _PYTHON |= _at("datasets_core.features.base", "FeatureType")

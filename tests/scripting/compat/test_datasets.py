@@ -22,6 +22,7 @@ from datasets_core.features.schema import Features
 from datasets_core.features.types import ClassLabel
 from datasets_core.meta import version
 from datasets_core.meta.info import DatasetInfo, SupervisedKeysData
+from datasets_core.meta.split_info import SplitInfo
 from datasets_core.scripting.compat import datasets
 from datasets_core.scripting.compat.datasets import Version
 from datasets_core.scripting.compat.tables import open_module
@@ -140,7 +141,33 @@ def test_which_features_need_a_cast() -> None:
 
 
 def test_nestings_keep_their_shape() -> None:
-    assert datasets.map_nested(str.upper, {"a": ("x", ["y"])}) == {"a": ("X", ["Y"])}
+    assert datasets.map_nested(str.upper, {"a": ("x", ["y"])}, map_tuple=True) == {"a": ("X", ["Y"])}
+    assert datasets.map_nested(len, {"a": ("x", "y"), "b": ["zz"]}) == {"a": 2, "b": [2]}
+    found = datasets.map_nested(float, {"a": np.eye(2, dtype=int)}, map_numpy=True)
+    assert (found["a"].dtype, found["a"].tolist()) == (np.dtype("float64"), [[1.0, 0.0], [0.0, 1.0]])
+
+
+@pytest.mark.parametrize("batch_size", [1, 2, None])
+def test_a_batched_function_of_nested_values_is_given_lists(batch_size: int | None) -> None:
+    sizes = []
+
+    def doubled(values: list[int]) -> list[int]:
+        sizes.append(len(values))
+        return [2 * value for value in values]
+
+    nested = {"a": 1, "b": [2, 3, {"c": 4}], "d": []}
+    found = datasets.map_nested(doubled, nested, batched=True, batch_size=batch_size)
+    assert found == {"a": 2, "b": [4, 6, {"c": 8}], "d": []}
+    assert sizes == {1: [1, 1, 1, 1], 2: [2, 2], None: [4]}[batch_size]
+    assert datasets.map_nested(doubled, 3, batched=True) == 6
+
+
+def test_dicts_of_dataclasses_become_dicts() -> None:
+    info = SplitInfo("train", num_examples=2)
+    assert datasets.asdict({"x": [info]})["x"][0]["num_examples"] == 2
+    assert datasets.asdict(info)["dataset_name"] is None
+    with pytest.raises(TypeError):
+        datasets.asdict([info])
 
 
 # old settings
