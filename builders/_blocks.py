@@ -603,7 +603,7 @@ def read_arrow(source: Source) -> Iterator[pa.RecordBatch]:
 
 
 def _ends(stream: pa.NativeFile, head: bytes) -> bool:
-    """True if a stream that was read to its end has an end mark, so that it was not truncated between two batches."""
+    """Return True if a stream that was read to its end has an end mark, so that it was not truncated between two batches."""
     mark = _END_MARK if head.startswith(_CONTINUATION_BYTES) else _END_MARK[4:]  # before Arrow 0.15
     end: int = stream.tell()
     return bool(end >= len(mark) and stream.read_at(len(mark), end - len(mark)) == mark)

@@ -148,7 +148,7 @@ class Assembly:
 
 
 def whole_id(field: FieldNode) -> str:
-    """Return the identifier of a struct column that is read as a whole."""
+    """Return the identifier of a struct column that is read completely."""
     return f"{field.id}{WHOLE}"
 
 
@@ -250,7 +250,9 @@ class Records:
             self._see_supported(each)
 
     def _followed(self, leaf: FieldNode, own: Mapping[str, FieldNode]) -> FieldNode:
-        """A field whose source is another field of this record set, with that field's source before its own transforms."""
+        """Return a field whose source is another field of this record set, with that field's source before its own
+        transforms.
+        """
         for _ in own:
             if leaf.source is None or leaf.source.node not in own:
                 return leaf

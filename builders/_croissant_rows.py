@@ -39,7 +39,7 @@ _GROUP_BYTES, _GROUP_FILES = 32 << 20, 1000
 
 
 def json_document(file: FoundFile) -> Any:
-    """Return the content of a JSON file, read as a whole.
+    """Return the content of a JSON file, read completely.
 
     Raises:
         FileFormatError: the file is not JSON, or larger than 2 GB.
@@ -283,7 +283,7 @@ class ResourceRows:
     # -- tables --------------------------------------------------------------------------------------------------------
 
     def _table(self, file: FoundFile) -> Iterator[Columns]:
-        """Rows of a table: each field is a column, or a path into one."""
+        """Yield rows of a table: each field is a column, or a path into one."""
         paths: dict[str, tuple[str, tuple[Step, ...]]] = {}
         for node, source in self._sources.items():
             if source.column is not None:

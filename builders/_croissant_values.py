@@ -321,7 +321,8 @@ class Keyed:
         self._parts.append({name: arrays[name] for name in (self._key, *self._columns)})
 
     def joined(self, arrays: Mapping[str, pa.Array], key: str, num_rows: int) -> tuple[dict[str, pa.Array], int]:
-        """Rows joined with the columns of rows that have the same key: null if there are none, one row for each of several.
+        """Return rows joined with the columns of rows that have the same key: null if there are none, one row for each of
+        several.
 
         Args:
             arrays: the rows, as columns.

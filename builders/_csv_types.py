@@ -586,11 +586,11 @@ class CsvForm:
         )
 
     def null_numbers_of(self, column: str) -> list[float]:
-        """The numbers that mean null in `column`, in any spelling."""
+        """Return the numbers that mean null in `column`, in any spelling."""
         return list(self.null_numbers.get(column, ()) if isinstance(self.null_numbers, dict) else self.null_numbers)
 
     def nulls_of(self, column: str) -> frozenset[str]:
-        """The strings that mean null in `column`."""
+        """Return the strings that mean null in `column`."""
         return frozenset(self.nulls.get(column, self.nulls[""]) if isinstance(self.nulls, dict) else self.nulls)
 
 
@@ -660,7 +660,7 @@ class Columns:
 
 
 def mangled(header: list[str]) -> list[str]:
-    """Names as pandas makes them: `Unnamed: 3` for an empty one, `a.1` for the second `a`."""
+    """Return names as pandas makes them: `Unnamed: 3` for an empty one, `a.1` for the second `a`."""
     names: list[str] = []
     taken = {name for name in header if name}
     counts: dict[str, int] = {}

@@ -82,7 +82,7 @@ class FolderConfig(BuilderConfig):
         drop_metadata: True to ignore the metadata files.
         metadata_filenames: names of metadata files; default: `metadata.csv`, `.jsonl` and `.parquet`.
         filters: the rows of the metadata to keep, as `[(column, operator, value)]` or an expression.
-        decode_num_threads: has no effect; accepted for old calls.
+        decode_num_threads: ignored; accepted for old calls.
         embed_files: True to store the files' bytes; False to store their paths, and read rows from the files themselves.
     """
 
@@ -276,7 +276,7 @@ class FolderBuilder(FileBuilder):
         return found
 
     def _stored(self, member: Member) -> str:
-        """The `path` of a stored file: absolute; of a member of an archive, within it; of a download, its name alone."""
+        """Return the `path` of a stored file: absolute; of a member of an archive, within it; of a download, its name alone."""
         if not self.config.embed_files:
             return member.path
         if member.archive:

@@ -39,7 +39,7 @@ class LineBlock:
         elements: number of objects, if known.
         to: position up to which the text was read for the block, if it is read by a grid.
         form: their context: "lines", "objects", "array", or "field" for an array under a key, which may be one
-            "of values" that are not objects; "" for text read as a whole.
+            "of values" that are not objects; "" for text read completely.
     """
 
     lines: bytes

@@ -193,7 +193,7 @@ class ParquetBlocks(BlockSource["_Footer"]):
             return found.chosen(possible_groups(footer.data, filters))
 
     def _wanted(self, footer: _Footer) -> list[str]:
-        """The columns to read: the requested ones, and those that filters need."""
+        """Return the columns to read: the requested ones, and those that filters need."""
         columns, filters, names = self._options.columns, self._options.filters, footer.schema.names
         if columns is None:
             return list(names)

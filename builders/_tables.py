@@ -91,7 +91,7 @@ class FileBuilder(ArrowBasedBuilder):
         return DatasetInfo(features=self.config.features)
 
     def _split_generators(self, dl_manager: Any) -> list[SplitGenerator]:
-        """One split per key of `data_files`, each with its local files and their names for errors."""
+        """Return one split per key of `data_files`, each with its local files and their names for errors."""
         self._said = []  # of this builder and its copies
         named = self._named()
         local = dl_manager.download(named)
@@ -134,7 +134,9 @@ class FileBuilder(ArrowBasedBuilder):
             yield inside[inner], f"{inner} in {name}"
 
     def _is_told(self, path: str | os.PathLike[str], name: str) -> bool:
-        """True if the extension of a file belongs to the format; for a remote file, also before that of a compression."""
+        """Return True if the extension of a file belongs to the format; for a remote file, also before that of a
+        compression.
+        """
         is_undone = _is_elsewhere(path) and not self.seeks
         name = re.split(r"[?#]", name, maxsplit=1)[0] if is_http(name) else name
         return (_plain_name(name) if is_undone else name.lower()).endswith(self._extensions)

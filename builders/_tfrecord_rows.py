@@ -512,7 +512,7 @@ class SplitColumns:
         renewed_after_fork(self)
 
     def found(self) -> pa.Schema | None:
-        """The columns; None without records."""
+        """Return the columns; None without records."""
         with self._lock:
             if self._found is None:
                 columns = (file.columns_of_records() for file in self.files)

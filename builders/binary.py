@@ -246,7 +246,7 @@ def _title(value: Any) -> str:
 
 
 def _cells(values: list[Any]) -> pa.Array:
-    """The cells of a column: numbers that are whole are integers, cells of several kinds are text."""
+    """Return the cells of a column: numbers that are whole are integers, cells of several kinds are text."""
     values = [None if value == "" else value for value in values]
     kinds = {type(value) for value in values if value is not None}
     if kinds <= {int, float}:

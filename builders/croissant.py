@@ -351,5 +351,5 @@ def _plain(file: FoundFile) -> tuple[str, ...]:
 
 
 def _listed(files: Sequence[FoundFile]) -> dict[str, list[str]]:
-    """Files as lists of texts, which divide a split into jobs."""
+    """Return files as lists of texts, which divide a split into jobs."""
     return {name: [getattr(file, name) for file in files] for name in FoundFile.__slots__}

@@ -501,7 +501,7 @@ def _is_count(value: Any) -> bool:
 
 
 def _is_text(feature: Any) -> bool:
-    """True if a column with this feature must keep its text, since a number would lose something (`007`, digits)."""
+    """Return True if a column with this feature must keep its text, since a number would lose something (`007`, digits)."""
     from datasets_core.features.types import ClassLabel  # takes 2 ms; an existing dataset does not need it
 
     if isinstance(feature, ClassLabel):

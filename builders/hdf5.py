@@ -62,7 +62,7 @@ def _values(node: Any, start: int, stop: int) -> np.ndarray[Any, Any]:
 
 
 def column_of_array(values: np.ndarray[Any, Any], dtype: Any) -> Typed:
-    """Values whose first dimension is that of the rows, as a column.
+    """Return values whose first dimension is that of the rows, as a column.
 
     Raises:
         NotImplementedError: a type without a column type.
@@ -106,7 +106,9 @@ def _fields(fields: dict[str, tuple[np.ndarray[Any, Any], Any]], values: np.ndar
 
 
 def _array(values: np.ndarray[Any, Any], dtype: Any) -> Typed:
-    """One array per row: a list of fixed size for one dimension, `Array2D` to `Array5D` for more, lists of lists past these."""
+    """Return one array per row: a list of fixed size for one dimension, `Array2D` to `Array5D` for more, lists of lists past
+    these.
+    """
     flat, _ = column_of_array(values.reshape(-1), dtype)
     shape = values.shape[1:]
     plain = dtype.kind in "biuf"
@@ -137,7 +139,7 @@ def _objects(values: np.ndarray[Any, Any]) -> pa.Array:
 
 
 def plain_bytes(values: list[bytes | str]) -> pa.Array:
-    """Bytes as a column."""
+    """Return bytes as a column."""
     from datasets_core.features.media.media import binary_array
 
     return binary_array([value.encode() if isinstance(value, str) else value for value in values])

@@ -67,13 +67,13 @@ class JsonConfig(BuilderConfig):
         encoding: encoding of the files.
         encoding_errors: action for invalid bytes, as in `open(errors=)`; None refuses them.
         field: the key of the rows, for a file that is one object.
-        use_threads: has no effect; accepted for old calls.
+        use_threads: ignored; accepted for old calls.
         block_size: the old name of `chunksize`.
-        chunksize: has no effect on the rows; accepted for old calls.
-        newlines_in_values: has no effect: they are always allowed.
+        chunksize: ignored; accepted for old calls.
+        newlines_in_values: ignored: they are always allowed.
         on_mixed_types: "use_json" stores values of mixed types, and objects with different keys, as JSON;
             None refuses mixed types, and gives every object all keys.  With `field`, every object has all keys, too.
-        parse_agent_traces: has no effect; accepted for calls written for 5.x.
+        parse_agent_traces: ignored; accepted for calls written for 5.x.
     """
 
     features: Any = None

@@ -38,7 +38,7 @@ def attach(module: str, homes: Mapping[str, str]) -> tuple[Callable[[str], Any],
 
 
 def homes(names: Mapping[str, str]) -> dict[str, str]:
-    """The home of each name, in the order of the names.
+    """Return the home of each name, in the order of the names.
 
     Args:
         names: full name of a module → the names that it defines, with spaces between.
@@ -86,7 +86,7 @@ def options_to(run: Callable[..., Any]) -> Callable[[F], F]:
 
 @functools.cache
 def _signature(declared: Callable[..., Any]) -> tuple[inspect.Signature, str | None]:
-    """The signature, and what it calls the options that have no parameter of their own."""
+    """Return the signature, and what it calls the options that have no parameter of their own."""
     import inspect  # 5 ms that an import of the library does without
 
     found = inspect.signature(declared)

@@ -115,7 +115,7 @@ class Config:
             mapped file in a process: "sequential" where a batch is read whole (iteration, `map`, exports), "all" also
             before single rows are read, "never" (`DATASETS_VERIFY_READS`).
         start_method: how worker processes of `map`, `filter`, exports and builds start (`DATASETS_START_METHOD`): "fork" copies
-            this process, with all that was set in its modules; "spawn" starts Python anew; "auto" forks on Linux, unless
+            this process, with all that was set in its modules; "spawn" starts Python again; "auto" forks on Linux, unless
             CUDA is initialized or a library is imported whose threads do not survive a fork (JAX, TensorFlow, Polars, gRPC,
             Lance, CuPy). Processes of streams are spawned.
         caching: True to cache results of `map`, `filter`, `from_generator` and similar; False computes them again.
@@ -201,7 +201,7 @@ class Config:
 
 
 def has_small_tokens() -> bool:
-    """True to store `input_ids` as int32 and masks as int8 where they fit; False where `DATASETS_SMALL_TOKENS` is 0."""
+    """Return True to store `input_ids` as int32 and masks as int8 where they fit; False if `DATASETS_SMALL_TOKENS` is 0."""
     return os.environ.get("DATASETS_SMALL_TOKENS", "").lower() not in _FALSE
 
 
@@ -229,7 +229,7 @@ class _Environ(Mapping[str, str]):
 
 
 def from_environment(environ: Mapping[str, str] = _Environ()) -> Config:
-    """The settings that the environment variables of Hugging Face tools ask for.
+    """Return the settings that the environment variables of Hugging Face tools ask for.
 
     Raises:
         ConfigurationError: a variable holds no number where one is needed.
@@ -283,7 +283,9 @@ _assigned: Config | None = None  # by `config.HF_DATASETS_CACHE = ...`, for the 
 
 
 def settings() -> Config:
-    """The settings in force here: those of the innermost `using`, else the assigned ones, else those of the environment."""
+    """Return the settings in force here: those of the innermost `using`, else the assigned ones, else those of the
+    environment.
+    """
     return _changed.get() or _assigned or _default()
 
 
@@ -335,7 +337,7 @@ def enable_caching() -> None:
 
 
 def disable_caching() -> None:
-    """Run every function anew, from here on, in this thread and the tasks that it starts.
+    """Run every function again, from here on, in this thread and the tasks that it starts.
 
     `map`, `filter` and `from_generator` then take nothing from the cache, and no later call finds what they make.  What
     `load_dataset` builds is not concerned: `download_mode="force_redownload"` builds that again.
@@ -363,7 +365,7 @@ _SIZE = r"(?i)\s*([0-9][0-9_]*(?:\.[0-9]+)?)\s*([kmgt]?)(i?)b?\s*"
 
 
 def parse_size(size: int | str | None) -> int | None:
-    """Bytes of `500_000`, `"500MB"` or `"1GiB"`.
+    """Return bytes of `500_000`, `"500MB"` or `"1GiB"`.
 
     >>> parse_size("500MB"), parse_size("1 GiB")
     (500000000, 1073741824)
@@ -447,7 +449,7 @@ _OLD_NAMES: dict[str, Callable[[], Any]] = {
 
 
 def old_names() -> list[str]:
-    """The settings that `datasets.config` has.
+    """Return the settings that `datasets.config` has.
 
     >>> "HF_DATASETS_CACHE" in old_names()
     True
@@ -457,7 +459,7 @@ def old_names() -> list[str]:
 
 
 def __getattr__(name: str) -> Any:
-    """A setting by the name that it has in Hugging Face `datasets`, as `HF_DATASETS_CACHE`."""
+    """Return a setting by the name that it has in Hugging Face `datasets`, as `HF_DATASETS_CACHE`."""
     if name in _OLD_VALUES:  # an assigned one as it was given
         return next((value for each, value in reversed(_ASSIGNED) if each == name), _OLD_VALUES[name])
     if name in _OLD_NAMES:
@@ -561,7 +563,7 @@ def _path(text: str) -> Any:
 
 
 def _release(package: str) -> Any:
-    """The version of a package; "N/A" where it is not installed, as scripts expect it."""
+    """Return the version of a package; "N/A" where it is not installed, as scripts expect it."""
     import importlib.metadata  # 9 ms, only for scripts that read a version
 
     try:

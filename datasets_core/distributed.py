@@ -24,7 +24,7 @@ def split_dataset_by_node(
 ) -> T:
     """Return the rows for one of `world_size` nodes: each row goes to one node.
 
-    A dataset is cut into runs of rows.  A stream is cut into `lanes` equal logical shards, for any number of nodes: node r
+    A dataset is cut into ranges of rows.  A stream is cut into `lanes` equal logical shards, for any number of nodes: node r
     reads lanes r, r + world_size, r + 2 · world_size…, a row of each in turn; in a `DataLoader` each worker has whole lanes
     in the same way.  So all nodes together have one order, and a global batch has the same rows on any number of
     nodes that divides `lanes`; else a step of as many rows as there are lanes does.  `merge_states` merges the states of
@@ -38,7 +38,7 @@ def split_dataset_by_node(
     Uneven ends: this call never waits for another node, but a training does, and hangs if one node has a batch less.  Lanes
     differ by one row at most, if the number of rows is known; so do nodes, if their number divides `lanes`.  With
     `ends="keep"` every row comes once.  `ends="drop"` drops the last rows, fewer than `lanes`, and `ends="pad"` repeats
-    as many, so that all nodes have equally many.  Behind steps that change the number of rows, where only reading tells
+    as many, so that all nodes have equally many.  After steps that change the number of rows, where only reading tells
     it, a node stops at the end of its first lane ("drop"), or repeats rows of ended lanes until its last one ends ("pad");
     nodes can differ then, and a training has to agree on the last step.
 
@@ -47,7 +47,7 @@ def split_dataset_by_node(
         rank: number of the node, from 0.
         world_size: number of nodes.
         strategy: "auto"; for streams also "lanes" (the same), "shards" or "examples", to give each node a part of the shards,
-            or one row of `world_size`, as other libraries do: these cannot be divided anew.
+            or one row of `world_size`, as other libraries do: these cannot be divided again.
         lanes: number of logical shards of a stream; it must not change within a training.
         ends: "keep", "drop" or "pad".
 

@@ -99,7 +99,7 @@ _CHECKSUM = slice(148, 156)
 
 
 def kind_of(head: bytes) -> Kind | None:
-    """The kind of archive or compression whose magic number `head` begins with, or None.
+    """Return the kind of archive or compression whose magic number `head` begins with, or None.
 
     >>> kind_of(b"PK\\x03\\x04..."), kind_of(b"a,b\\n1,2\\n")
     ('zip', None)
@@ -120,7 +120,7 @@ def _is_skippable_frame(head: bytes) -> bool:
 
 
 def is_tar(head: bytes) -> bool:
-    """True if `head` is the header block of a tar: by its own checksum, which also the oldest kind carries."""
+    """Return True if `head` is the header block of a tar: by its own checksum, which also the oldest kind carries."""
     block = head[:_BLOCK]
     if len(block) < _BLOCK or not block[0]:
         return False
@@ -132,12 +132,12 @@ def is_tar(head: bytes) -> bool:
 
 
 def is_empty_tar(head: bytes) -> bool:
-    """True if `head` could begin a tar without members: only zero bytes (as in many files that are not a tar)."""
+    """Return True if `head` could begin a tar without members: only zero bytes (as in many files that are not a tar)."""
     return len(head) >= 2 * _BLOCK and not any(head)
 
 
 def looks_like_html(head: bytes) -> bool:
-    """True if `head` begins a web page: what a server sends instead of data to whom it knows not.
+    """Return True if `head` begins a web page: what a server sends instead of data to whom it knows not.
 
     >>> looks_like_html(b"\\n<!DOCTYPE html><title>Log in"), looks_like_html(b"<a>,<b>")
     (True, False)
@@ -154,7 +154,7 @@ def looks_like_html(head: bytes) -> bool:
 
 
 def is_lfs_pointer(head: bytes) -> bool:
-    """True if `head` is the text that Git keeps in the place of a large file.
+    """Return True if `head` is the text that Git keeps in the place of a large file.
 
     >>> is_lfs_pointer(b"version https://git-lfs.github.com/spec/v1\\noid sha256:00\\nsize 1\\n")
     True
@@ -206,7 +206,7 @@ class FileEntry:
 
 
 def is_url(path: str) -> bool:
-    """True if `path` names a file by protocol (`s3://…`, `zip://a::b.zip`) and not a local path.
+    """Return True if `path` names a file by protocol (`s3://…`, `zip://a::b.zip`) and not a local path.
 
     >>> is_url("s3://bucket/a.csv"), is_url("data/a.csv"), is_url("C://x")
     (True, False, False)
@@ -218,12 +218,13 @@ def is_url(path: str) -> bool:
 
 
 def is_http(path: str) -> bool:
-    """True if `path` is an `http` or `https` URL."""
+    """Return True if `path` is an `http` or `https` URL."""
     return path[:8].lower().startswith(("http://", "https://"))
 
 
 def is_local_path(path: str) -> bool:
-    """True if `path` is absolute and of this machine, without a protocol: true of most files, and there may be thousands.
+    """Return True if `path` is absolute and of this machine, without a protocol: true of most files, and there may be
+    thousands.
 
     >>> is_local_path("/data/a.csv"), is_local_path("a.csv"), is_local_path("file:///data/a.csv")
     (True, False, False)
@@ -232,7 +233,7 @@ def is_local_path(path: str) -> bool:
 
 
 def local_path(path: str | os.PathLike[str]) -> str:
-    """A local path as text: `~` opened, `file://` taken off, everything else as it is."""
+    """Return a local path as text: `~` opened, `file://` taken off, everything else as it is."""
     text = os.fspath(path)
     if text.startswith("file://"):
         text = text[len("file://") :]
@@ -252,7 +253,7 @@ def join(base: str, *parts: str) -> str:
 
 
 def filesystem(path: str, storage_options: dict[str, Any] | None = None) -> tuple[Any, str]:
-    """The fsspec file system of a URL, and the path inside it.
+    """Return the fsspec file system of a URL, and the path inside it.
 
     Raises:
         MissingDependencyError: the protocol needs a package that is not installed.
@@ -271,7 +272,7 @@ def filesystem(path: str, storage_options: dict[str, Any] | None = None) -> tupl
 
 
 def _missing_package(path: str, error: ImportError) -> MissingDependencyError:
-    """Names packages only, as a protocol (`s3`) may be called like the package of a stranger."""
+    """Return names packages only, as a protocol (`s3`) may be called like the package of a stranger."""
     from fsspec.registry import known_implementations
 
     protocols, said = [part.partition("://")[0] for part in path.split("::")], str(error)
@@ -311,7 +312,7 @@ def compressed_files(protocol: str) -> Any:
 
 
 def open_binary(path: str, storage_options: dict[str, Any] | None = None) -> IO[bytes]:
-    """A local file or any fsspec URL, open for reading bytes."""
+    """Return a local file or any fsspec URL, open for reading bytes."""
     if not is_url(path):
         return open(local_path(path), "rb")
     fs, inner = filesystem(path, storage_options)
@@ -411,12 +412,14 @@ def disk_errors(path: str, *, needed: int | None = None) -> Iterator[None]:
 
 
 def free_bytes(path: str) -> int | None:
-    """Bytes free for us on the disk of `path` (or of its nearest existing parent); None where the system does not say."""
+    """Return bytes free for us on the disk of `path` (or of its nearest existing parent); None if the system does not
+    say.
+    """
     return (disk_usage(path) or (0, 0, None))[2]
 
 
 def disk_usage(path: str) -> tuple[int, int, int] | None:
-    """Bytes of the disk of `path`, used and free ones of them; None where the system does not say."""
+    """Return bytes of the disk of `path`, used and free ones of them; None if the system does not say."""
     import shutil  # 2 ms with its archives; only a full disk asks
 
     here = os.path.abspath(path)
@@ -607,7 +610,7 @@ def locked_and_swept(path: str) -> Iterator[None]:
 
 
 def is_alive(pid: int) -> bool:
-    """True if a process of this machine has the number `pid`, of any user."""
+    """Return True if a process of this machine has the number `pid`, of any user."""
     try:
         os.kill(pid, 0)
     except ProcessLookupError:
@@ -625,7 +628,8 @@ def ownership() -> dict[str, Any]:
 
 
 def owner_is_alive(path: str) -> bool | None:
-    """Whether the process lives that makes an unfinished file or folder; None where no process of this machine is named.
+    """Return True if the process lives that makes an unfinished file or folder; None if no process of this machine is
+    named.
 
     The note at `path` + ".json" has number, host and start of the process, else the name has its number
     (`….incomplete-<pid>-…`, `….tmp-<pid>-…`, `datasets_core-<pid>-…`).
@@ -648,7 +652,7 @@ def owner_is_alive(path: str) -> bool | None:
 
 
 def _started(pid: int) -> int | None:
-    """When a process was started, in ticks since this machine was; None where the system does not say."""
+    """When a process was started, in ticks since this machine was; None if the system does not say."""
     with contextlib.suppress(OSError, ValueError, IndexError), open(f"/proc/{pid}/stat", "rb") as source:
         return int(source.read().rpartition(b")")[2].split()[19])
     return None

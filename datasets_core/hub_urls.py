@@ -26,7 +26,7 @@ class HubPath(NamedTuple):
 
     Attributes:
         repo_id: `org/name`, or `name`.
-        revision: branch, tag, commit or ref; None where the URL names none.
+        revision: branch, tag, commit or ref; None if the URL names none.
         path: in the repository, "" for its root.
     """
 
@@ -63,7 +63,7 @@ def is_hub_url(url: str) -> bool:
 
 
 def parse_hub_url(url: str) -> HubPath | None:
-    """The repository, revision and path of an `hf://datasets/…` URL; None for anything else.
+    """Return the repository, revision and path of an `hf://datasets/…` URL; None for anything else.
 
     >>> parse_hub_url("hf://datasets/org/name@refs/convert/parquet/default/train/0000.parquet")
     HubPath(repo_id='org/name', revision='refs/convert/parquet', path='default/train/0000.parquet')
@@ -106,7 +106,8 @@ def _split_revision(text: str) -> tuple[str, str]:
 
 
 def without_commit(url: str) -> str:
-    """A URL without the commit that it is pinned to, as it stays the same from commit to commit; other texts as they are.
+    """Return a URL without the commit that it is pinned to, as it stays the same from commit to commit; other texts as they
+    are.
 
     >>> without_commit(f"zip://a.csv::hf://datasets/org/name@{'a' * 40}/b.zip"), without_commit("a@b")
     ('zip://a.csv::hf://datasets/org/name/b.zip', 'a@b')
@@ -124,7 +125,7 @@ def hub_url(repo_id: str, revision: str, path: str = "") -> str:
 
 
 def quoted_revision(revision: str) -> str:
-    """A revision as one segment of an `hf://` URL.
+    """Return a revision as one segment of an `hf://` URL.
 
     >>> quoted_revision("50%/a b"), quoted_revision("refs/convert/parquet")
     ('50%25%2Fa%20b', 'refs/convert/parquet')

@@ -326,7 +326,7 @@ def request_of(
     timeout: float | Deadline | None = None,
     **config_kwargs: Any,
 ) -> Request:
-    """The arguments of `load_dataset` as one value, checked.
+    """Return the arguments of `load_dataset` as one value, checked.
 
     Raises:
         ConfigurationError: an argument that means nothing.

@@ -41,7 +41,7 @@ def distribution(package: str) -> str:
 
 
 def is_installed(package: str) -> bool:
-    """True if a top-level package can be imported; it is not.
+    """Return True if a top-level package can be imported; it is not.
 
     >>> is_installed("json"), is_installed("no_such_package")
     (True, False)
@@ -67,7 +67,7 @@ def missing_package(error: BaseException) -> str | None:
 
 
 def needed(package: str, needed_for: str, install: str | None = None) -> Any:
-    """An optional package, or a module of one, imported.
+    """Return an optional package, or a module of one, imported.
 
     Args:
         package: its name for an import.
@@ -90,7 +90,7 @@ def needed(package: str, needed_for: str, install: str | None = None) -> Any:
 
 
 def is_hugging_face(given: object) -> bool:
-    """True for an object of the package `datasets`, not of this library under its name.
+    """Return True for an object of the package `datasets`, not of this library under its name.
 
     >>> is_hugging_face([])
     False

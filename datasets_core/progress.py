@@ -174,10 +174,10 @@ def _line_seconds() -> float:
 
 
 def _is_notebook(stream: TextIO) -> bool:
-    """True for the output of a cell in Jupyter, Colab and VS Code, which is no terminal and draws bars."""
+    """Return True for the output of a cell in Jupyter, Colab and VS Code, which is no terminal and draws bars."""
     return type(stream).__module__.startswith("ipykernel.")
 
 
 def _is_terminal(stream: TextIO | None) -> bool:
-    """True if the stream is a terminal; a process may have no standard error at all, or a closed one."""
+    """Return True if the stream is a terminal; a process may have no standard error at all, or a closed one."""
     return stream is not None and not stream.closed and stream.isatty()

@@ -31,7 +31,7 @@ def embed_table_storage(table: Any, token_per_repo_id: Any = None) -> pa.Table:
 
     Args:
         table: a table whose metadata defines the media columns.
-        token_per_repo_id: has no effect; the token of the settings is used.
+        token_per_repo_id: ignored; the token of the settings is used.
     """
     table = plain_table(table)
     return embed_table(table, Features.from_arrow_schema(table.schema))
@@ -105,7 +105,7 @@ class TypedSequence:
         type: the required feature.
         try_type: a feature that is used if the values fit; otherwise the type is inferred.
         optimized_int_type: an integer type that is used if the values are integers and fit.
-        on_mixed_types: has no effect.
+        on_mixed_types: ignored.
 
     >>> pa.array(TypedSequence([1, 2], type=Value("int8"))).type
     DataType(int8)

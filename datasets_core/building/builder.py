@@ -434,7 +434,7 @@ class DatasetBuilder(Versioned, metaclass=abc.ABCMeta):  # without a base class,
                 in `output_dir` itself, in the folders next to it, or in the cache; the log says if there are none.
             timeout: seconds after which the author's code is stopped; None sets no limit.  It takes the main
                 thread, where only C code that never returns cannot be stopped; worker processes (`num_proc`) are killed.
-            download_and_prepare_kwargs: `ignore_verifications=True` (now no_checks); other old names have no effect.
+            download_and_prepare_kwargs: `ignore_verifications=True` (now no_checks); other old names are ignored.
 
         Raises:
             ScriptTimeoutError: the code did not finish within `timeout`.

@@ -50,7 +50,7 @@ def keyed(code: str, info: DatasetInfo | None) -> str:
 
 
 def is_format(cls: type) -> bool:
-    """True for a class that declares itself a reader of data files of one format.
+    """Return True for a class that declares itself a reader of data files of one format.
 
     Only its own declaration counts: a script that is a subclass of a format is a dataset.
     """
@@ -506,7 +506,7 @@ def _address(path: str, hub: HubPath | None) -> str | None:
 
 
 def _encoding(origin: Origin, path: str, local: str | None) -> str:
-    """The media type of a file: by the format it is read as, else by its content or name."""
+    """Return the media type of a file: by the format it is read as, else by its content or name."""
     plain = path.lower().removesuffix(".gz") if origin.format in _WRITTEN else path.lower()
     if "::" in path or plain.endswith(_PACKED) or origin.format not in (*_TYPED, *_WRITTEN):
         return media_type(path)
@@ -546,7 +546,9 @@ def _stand_as_columns(origin: Origin, found: Sequence[DatasetFile], features: Fe
 
 
 def _is_as_written(form: Any) -> bool:
-    """True if values in a text format equal those of the column: class labels, for example, may be names instead of numbers."""
+    """Return True if values in a text format equal those of the column: class labels, for example, may be names instead of
+    numbers.
+    """
     kind = form.get("_type") if isinstance(form, Mapping) else None
     if kind in ("List", "LargeList", "Sequence") and "feature" in form:
         return _is_as_written(form["feature"])

@@ -256,7 +256,7 @@ class LiveSplits:
         return None if self._timeout is None else Deadline.of(self._timeout)
 
     def splits(self, *, again: bool = False) -> dict[str, SplitGenerator]:
-        """Return the splits by name; with `again`, defined anew if they can only be read once."""
+        """Return the splits by name; with `again`, defined again if they can only be read once."""
         if self._named is None or again:
             try:
                 self._named = self._name()

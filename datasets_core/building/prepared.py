@@ -346,7 +346,7 @@ class ReadOnlyBuilder(RecordReading):
 
         Args:
             output_dir: None, or the folder of the dataset.
-            args, options: have no effect.
+            args, options: ignored.
             download_mode: only reuse is supported.
             verification_mode: `all_checks` hashes every shard.
 
@@ -375,7 +375,7 @@ class ReadOnlyBuilder(RecordReading):
 
         Args:
             split: name, expression, `ReadInstruction`, or a list, tuple or dict of these; None for all splits.
-            base_path, options: have no effect.
+            base_path, options: ignored.
         """
         return self._streamed(split)
 

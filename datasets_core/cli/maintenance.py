@@ -223,7 +223,7 @@ class _Finished:
         return [source.path for source in self.manifest.sources] if self.manifest else []
 
     def facts(self) -> dict[str, Any]:
-        """What `cache ls --json` prints."""
+        """Return what `cache ls --json` prints."""
         rows = None if self.manifest is None else {name: sum(rows) for name, rows in self.manifest.split_lengths().items()}
         told = {"name": _name(self.folder), "folder": self.folder, "rows": rows, "bytes": self.size}
         more = {"results_bytes": self.results, "age_seconds": int(self.age), "sources": self.sources}

@@ -88,7 +88,9 @@ _STYLES = {"bold": "1", "dim": "2", "red": "31", "green": "32", "yellow": "33"}
 
 
 def has_colours(file: TextIO) -> bool:
-    """True if styles are printed: to a terminal, unless `NO_COLOR` is set or `TERM` is `dumb`; anywhere with `FORCE_COLOR`."""
+    """Return True if styles are printed: to a terminal, unless `NO_COLOR` is set or `TERM` is `dumb`; anywhere with
+    `FORCE_COLOR`.
+    """
     if os.environ.get("NO_COLOR"):
         return False
     return bool(os.environ.get("FORCE_COLOR")) or (file.isatty() and os.environ.get("TERM") != "dumb")

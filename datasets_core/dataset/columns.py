@@ -45,7 +45,7 @@ _NULL_ROWS = 1 << 16
 
 
 def new_column(name: str, values: Any, feature: Any, num_rows: int, names: Iterable[str]) -> tuple[pa.Table, Features]:
-    """A column as a table of its own, with its feature.
+    """Return a column as a table of its own, with its feature.
 
     Raises:
         ConfigurationError: the name is taken, or no name.
@@ -75,7 +75,7 @@ def new_column(name: str, values: Any, feature: Any, num_rows: int, names: Itera
 
 
 def scattered(table: pa.Table, index: Ints, num_rows: int) -> pa.Table | None:
-    """Rows of an index brought to where the index points, null elsewhere; None where it points twice to one row."""
+    """Return rows of an index brought to where the index points, null elsewhere; None if it points twice to one row."""
     places = np.full(num_rows, -1, dtype=np.int64)
     places[index] = np.arange(len(index))
     if int((places >= 0).sum()) != len(index):
@@ -104,7 +104,7 @@ def item_features(item: Any, features: Features) -> Features:
 
 
 def item_table(item: Mapping[str, Any], features: Features, row: int) -> pa.Table:
-    """A row as a table; `row` is its number in messages.
+    """Return a row as a table; `row` is its number in messages.
 
     Raises:
         CastError: a value does not fit its column.
@@ -123,13 +123,13 @@ def _is_text(feature: FeatureType) -> bool:
 
 
 def _as_text(value: Any) -> Any:
-    """The text that Arrow makes of a number, a boolean or a time: `2` of 2.0; other values stay."""
+    """Return the text that Arrow makes of a number, a boolean or a time: `2` of 2.0; other values stay."""
     is_plain = isinstance(value, (bool, float, np.floating, np.bool_, date, time, timedelta))
     return pa.scalar(value).cast(pa.string()).as_py() if is_plain else value
 
 
 def _check_fields(feature: FeatureType, value: Any, path: str, row: int) -> None:
-    """Complain about fields that the features lack: they would be lost."""
+    """Raise an error for fields that the features lack: they would be lost."""
     if isinstance(feature, dict) and isinstance(value, Mapping):
         for name, inner in value.items():
             if name not in feature:
@@ -141,7 +141,7 @@ def _check_fields(feature: FeatureType, value: Any, path: str, row: int) -> None
 
 
 def stored_as(table: pa.Table, schema: pa.Schema) -> pa.Table:
-    """A table under another schema of the same columns, whose types may store the values in another way."""
+    """Return a table under another schema of the same columns, whose types may store the values in another way."""
     from datasets_core.store.rows.create import viewed
 
     arrays = []
@@ -154,7 +154,7 @@ def stored_as(table: pa.Table, schema: pa.Schema) -> pa.Table:
 
 
 def null_table(features: Features, num_rows: int) -> RowTable:
-    """Columns of nulls, which take no more memory for more rows."""
+    """Return columns of nulls, which take no more memory for more rows."""
     schema = features.arrow_schema
     whole = pa.RecordBatch.from_arrays([pa.nulls(min(num_rows, _NULL_ROWS), kind) for kind in schema.types], schema=schema)
     rest = num_rows % _NULL_ROWS if num_rows > _NULL_ROWS else 0
@@ -281,7 +281,7 @@ class ColumnChanges(Rows):
 
         Args:
             features: for exactly the existing columns.
-            batch_size, writer_batch_size, num_proc: have no effect: columns are cast by Arrow, in blocks.
+            batch_size, writer_batch_size, num_proc: ignored: columns are cast by Arrow, in blocks.
             keep_in_memory: keep the new columns in memory.
             load_from_cache_file: use a cached result; None: if caching is on.
             cache_file_name: a file for all columns of the selected rows.
@@ -520,7 +520,7 @@ class ColumnChanges(Rows):
         new_fingerprint: str | None = None,
         **keeping: Any,
     ) -> Self:
-        """Some columns computed anew, the others as they are stored, all under `features` and in their order."""
+        """Return some columns computed again, the others as they are stored, all under `features` and in their order."""
         from datasets_core.dataset.recompute import recomputed, retyped_schema, whole_rows, with_columns_of
         from datasets_core.dataset.results import written
         from datasets_core.store.rows.create import spread
@@ -553,7 +553,7 @@ class ColumnChanges(Rows):
         return other
 
     def _gathered(self, keep_in_memory: bool = False) -> RowTable:
-        """The rows that are shown, as a table of their own."""
+        """Return the rows that are shown, as a table of their own."""
         from datasets_core.dataset.results import written
         from datasets_core.store.rows.view import blocks
 
@@ -562,7 +562,7 @@ class ColumnChanges(Rows):
         return written(self, lineage, lambda: blocks(table, index), self._features, keep_in_memory=keep_in_memory)
 
     def _widened(self, wide: Features) -> Self:
-        """The same rows under features with more columns, which are null, or with kinds for columns of nulls."""
+        """Return the same rows under features with more columns, which are null, or with kinds for columns of nulls."""
         from datasets_core.store.table import zipped
 
         other = self._cast(Features({name: wide[name] for name in self._features}), "widened")
@@ -585,7 +585,7 @@ class ColumnChanges(Rows):
         return self._renamed({name: name for name in names}, new_fingerprint)
 
     def _renamed(self, renamed: Mapping[str, str], new_fingerprint: str | None) -> Self:
-        """The columns `renamed` (old name → new name), in that order."""
+        """Return the columns `renamed` (old name → new name), in that order."""
         other = self._derived("columns", dict(renamed), new_fingerprint=new_fingerprint)
         other._info.features = Features({new: self._features[old] for old, new in renamed.items()})
         other._table = self._table
@@ -600,7 +600,9 @@ class ColumnChanges(Rows):
 
 
 def _own(value: Any) -> Any:
-    """A copy with dicts and lists of its own: the fingerprint is computed later, and the caller may change them until then."""
+    """Return a copy with dicts and lists of its own: the fingerprint is computed later, and the caller may change them until
+    then.
+    """
     if type(value) is dict:
         return {name: _own(inner) for name, inner in value.items()}
     return [_own(inner) for inner in value] if type(value) is list else value
@@ -647,7 +649,7 @@ def _parts(feature: FeatureType) -> dict[str, FeatureType] | None:
 
 
 def field_at(schema: pa.Schema, path: tuple[int, ...], name: str, feature: FeatureType) -> pa.Field:
-    """The field of a column after flattening: its feature's, in the type that is stored."""
+    """Return the field of a column after flattening: its feature's, in the type that is stored."""
     stored = schema.field(path[0]).type
     for place in path[1:]:
         stored = (stored.storage_type if isinstance(stored, pa.BaseExtensionType) else stored).field(place).type

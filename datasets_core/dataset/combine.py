@@ -38,7 +38,7 @@ if TYPE_CHECKING:
 
 
 def aligned(tables: Sequence[RowTable], features: Features) -> list[RowTable]:
-    """The tables with the columns of `features`, all of one schema; nothing is opened or copied.
+    """Return the tables with the columns of `features`, all of one schema; nothing is opened or copied.
 
     A table that has all of them already is left as it is.
     """
@@ -54,7 +54,7 @@ def aligned(tables: Sequence[RowTable], features: Features) -> list[RowTable]:
 
 
 def _viewed(table: RowTable, schema: pa.Schema) -> RowTable:
-    """The table with extension types where the schema has them, and without them where it has not."""
+    """Return the table with extension types where the schema has them, and without them where it has not."""
     fields = []
     for field in table.schema:
         wanted = schema.field(field.name).type
@@ -71,7 +71,7 @@ _MOST_BLOCKS = 1 << 12
 
 
 def interleaved(lengths: Sequence[int], probabilities: Sequence[float] | None, seed: Any, strategy: str) -> Ints:
-    """Row numbers in what the datasets of `lengths` are together, one after the other.
+    """Return row numbers in what the datasets of `lengths` are together, one after the other.
 
     Args:
         lengths: rows of each dataset.
@@ -287,7 +287,7 @@ def _checked(datasets: Iterable[Any], verb: str) -> list[Any]:
 
 
 def _is_stream(given: Any) -> bool:
-    """True if it is an `IterableDataset`; does not import streams, which a caller with a stream has imported."""
+    """Return True if it is an `IterableDataset`; does not import streams, which a caller with a stream has imported."""
     module = sys.modules.get("datasets_core.stream.iterable")
     return module is not None and isinstance(given, module.IterableDataset)
 
@@ -339,7 +339,7 @@ def _side_by_side(datasets: list[Dataset], info: DatasetInfo | None, split: str 
 
 
 def _shared_index(datasets: list[Dataset]) -> Ints | None:
-    """The index that all have, over tables of one length; None where they differ, or have none."""
+    """Return the index that all have, over tables of one length; None if they differ, or have none."""
     first = datasets[0]
     for dataset in datasets:
         if dataset._index is None or first._index is None or dataset._table.num_rows != first._table.num_rows:
@@ -387,7 +387,7 @@ def _made(
 def concatenated(
     streams: Sequence[IterableDataset], info: DatasetInfo | None, split: str | NamedSplit | None, axis: int
 ) -> IterableDataset:
-    """The rows of streams, one after the other; with `axis=1` side by side: see `concatenate_datasets`."""
+    """Return the rows of streams, one after the other; with `axis=1` side by side: see `concatenate_datasets`."""
     return _made_stream(streams, ZipStreams() if axis else ConcatStreams(), info, split)
 
 
@@ -399,7 +399,7 @@ def taking_turns(
     split: str | NamedSplit | None,
     strategy: str,
 ) -> IterableDataset:
-    """The rows of streams that take turns: see `interleave_datasets`."""
+    """Return the rows of streams that take turns: see `interleave_datasets`."""
     stopping = Stopping.of(strategy)
     weights = checked_weights(probabilities, len(streams), stopping)
     start = 0 if seed is None else at_least("seed", seed, 0)

@@ -144,7 +144,7 @@ class Constructors(Rows):
             num_proc: worker processes; the lists among `gen_kwargs` are divided among them, in order.
             split: name of the split.
             fingerprint: the identity of the rows.
-            writer_batch_size: has no effect: batches are bounded by their bytes.
+            writer_batch_size: ignored: batches are bounded by their bytes.
             on_mixed_types: "use_json" stores values of no common type, and dicts of different keys, as JSON; None refuses.
             version: of the dataset, for its info.
             extra_columns: "ignore" leaves out keys of rows that the features lack; "raise" is an error.
@@ -261,7 +261,7 @@ class Streaming(Rows):
         """Return the rows as a stream, in their order and format; nothing is copied.
 
         Rows built from data files come in the order in which `load_dataset(..., streaming=True)` yields them, also shuffled
-        or divided among readers, as long as they are a run of rows of their split.
+        or divided among readers, as long as they are a range of rows of their split.
 
         Args:
             num_shards: number of parts for the workers of a loader; 1 uses the files that the rows were

@@ -30,7 +30,7 @@ Paths = Path | Sequence[Path]
 
 
 def with_name_of(function: Callable[..., Any], split: str) -> Callable[..., Any]:
-    """A function that gets the name of the split as one more argument, the last by position.
+    """Return a function that gets the name of the split as one more argument, the last by position.
 
     >>> with_name_of(lambda row, split: (row, split), "train")(1)
     (1, 'train')
@@ -116,7 +116,7 @@ class DatasetDict(SplitMapping[Dataset]):
         """Numbers of rows and columns of each split."""
 
     def _repr_html_(self) -> str:
-        """The first rows of every split, for a notebook."""
+        """Return the first rows of every split, for a notebook."""
         from datasets_core.dataset.insight.notebook import group_html  # it is for notebooks alone
 
         return group_html((name, dataset._repr_html_()) for name, dataset in self.items())
@@ -170,7 +170,7 @@ class DatasetDict(SplitMapping[Dataset]):
 
     @each_split(Dataset)
     def align_labels_with_mapping(self, label2id: dict[str, int], label_column: str) -> Self:
-        """Number the labels of every split as `label2id` says; see `Dataset.align_labels_with_mapping`."""
+        """Return number the labels of every split as `label2id` says; see `Dataset.align_labels_with_mapping`."""
 
     @each_split(Dataset)
     def flatten(self, max_depth: int = 16) -> Self:

@@ -82,7 +82,7 @@ class Aggregation(NamedTuple):
 
 
 def aggregations(asked: Mapping[str, Any] | Sequence[Any] | None, named: Mapping[str, Any]) -> tuple[Aggregation, ...]:
-    """The columns that a call of `agg` asks for.
+    """Return the columns that a call of `agg` asks for.
 
     >>> aggregations({"price": ["min", "max"]}, {"n": "count"})[1:]
     (Aggregation(name='price_max', column='price', function='max'), Aggregation(name='n', column=None, function='count'))
@@ -121,7 +121,7 @@ def _known(function: object) -> str:
 
 
 def _plain(column: pa.Array) -> pa.Array:
-    """The stored values, in a type that Arrow groups by."""
+    """Return the stored values, in a type that Arrow groups by."""
     if isinstance(column.type, pa.BaseExtensionType):
         column = column.storage
     if pa.types.is_dictionary(column.type):
@@ -134,7 +134,8 @@ def _plain(column: pa.Array) -> pa.Array:
 
 
 def key_array(column: pa.Array, feature: FeatureType | None) -> pa.Array:
-    """Values that Arrow compares: those of a column, digests of nested ones, and of media those of their bytes, or paths.
+    """Return values that Arrow compares: those of a column, digests of nested ones, and of media those of their bytes, or
+    paths.
 
     >>> key_array(pa.array([[1, 2], [2, 1], [1, 2], None]), None).dictionary_encode().indices.to_pylist()
     [0, 1, 0, None]
@@ -160,7 +161,8 @@ def _digest(value: Any) -> bytes:
 
 
 def held(dataset: Rows, names: Sequence[str], keys: Sequence[str] = ()) -> pa.Table:
-    """Columns of a dataset, plain, under the names "0", "1", …: free where their pieces are, else copied to memory or a file.
+    """Return columns of a dataset, plain, under the names "0", "1", …: free where their pieces are, else copied to memory or a
+    file.
 
     Args:
         dataset: the rows.
@@ -191,7 +193,7 @@ def _under(batch: pa.RecordBatch, schema: pa.Schema) -> pa.RecordBatch:
 
 
 def _in_file(batches: Iterator[pa.RecordBatch], schema: pa.Schema, num_bytes: int) -> pa.Table:
-    """The batches in a file without a name, mapped."""
+    """Return the batches in a file without a name, mapped."""
     folder = settings().cache_dir
     with files.disk_errors(folder, needed=num_bytes):
         os.makedirs(folder, exist_ok=True)
@@ -238,7 +240,7 @@ _TAKEN_ROWS = 1 << 20
 
 
 def _are_few(keys: pa.Table, limit: int) -> bool:
-    """True if the distinct keys take no more than `limit` bytes."""
+    """Return True if the distinct keys take no more than `limit` bytes."""
     found: pa.Table | None = None
     step = max(1024, int(limit / max(1.0, keys.nbytes / max(1, keys.num_rows))))
     for start in range(0, keys.num_rows, step):
@@ -285,7 +287,7 @@ def _in_file_of_tables(tables: Iterator[pa.Table], num_bytes: int) -> pa.Table:
 
 
 def group_features(features: Features, keys: Sequence[str], asked: Sequence[Aggregation]) -> Features:
-    """The features of the result of `agg`.
+    """Return the features of the result of `agg`.
 
     Raises:
         ConfigurationError: a key of lists or structs, a function that a column has not, or two columns of one name.
@@ -327,7 +329,7 @@ def _result_feature(features: Features, each: Aggregation) -> FeatureType:
 
 
 def _is_by_row(kind: pa.DataType, function: str) -> bool:
-    """True if values are gathered by the numbers of rows, since Arrow's function does not take them."""
+    """Return True if values are gathered by the numbers of rows, since Arrow's function does not take them."""
     return function in _BY_ROW and (
         pa.types.is_nested(kind) or pa.types.is_decimal(kind) or pa.types.is_float16(kind) or pa.types.is_duration(kind)
     )
@@ -336,7 +338,7 @@ def _is_by_row(kind: pa.DataType, function: str) -> bool:
 def aggregated(
     dataset: Rows, keys: Sequence[str], asked: Sequence[Aggregation], features: Features
 ) -> Iterator[pa.RecordBatch]:
-    """The groups of a dataset as record batches, with the columns of `features`."""
+    """Yield the groups of a dataset as record batches, with the columns of `features`."""
     names = list(dict.fromkeys([*keys, *(each.column for each in asked if each.column is not None)]))
     table = held(dataset, names)
     places = {name: str(place) for place, name in enumerate(names)}
@@ -362,7 +364,7 @@ def aggregated(
 
 
 def _gathered(values: pa.ChunkedArray, rows: pa.ChunkedArray) -> pa.ChunkedArray:
-    """The values at rows, or lists of them at lists of rows."""
+    """Return the values at rows, or lists of them at lists of rows."""
     if not pa.types.is_list(rows.type):
         return values.take(rows)
     lists = rows.combine_chunks()
@@ -385,7 +387,7 @@ def _as_type(column: pa.Array, kind: pa.DataType) -> pa.Array:
 
 
 def distinct_rows(dataset: Rows, names: Sequence[str], keep: str | bool) -> Ints:
-    """The first row of each key, the last ("last"), or the rows whose key no other row has (False), in their order."""
+    """Return the first row of each key, the last ("last"), or the rows whose key no other row has (False), in their order."""
     table = held(dataset, names, keys=names)
     kernels: list[Kernel] = [([], "count_all", None)] if keep is False else [("row", "max", None)] if keep == "last" else []
     found = []
@@ -399,7 +401,7 @@ def distinct_rows(dataset: Rows, names: Sequence[str], keep: str | bool) -> Ints
 
 
 def key_pairs(left: Rows, right: Rows, left_on: Sequence[str], right_on: Sequence[str]) -> list[pa.DataType]:
-    """The type in which each pair of keys is compared.
+    """Return the type in which each pair of keys is compared.
 
     Raises:
         ConfigurationError: keys that cannot be compared, or labels of other classes.
@@ -420,7 +422,7 @@ def key_pairs(left: Rows, right: Rows, left_on: Sequence[str], right_on: Sequenc
 
 
 def _compared(one: pa.DataType, other: pa.DataType) -> pa.DataType | None:
-    """The type in which two are compared, if they are: texts are not numbers."""
+    """Return the type in which two are compared, if they are: texts are not numbers."""
     if pa.types.is_nested(one) or pa.types.is_nested(other) or pa.types.is_integer(one) != pa.types.is_integer(other):
         numbers = [pa.types.is_integer(kind) or pa.types.is_floating(kind) for kind in (one, other)]
         return common_type(one, other) if all(numbers) else None
@@ -431,7 +433,7 @@ def _compared(one: pa.DataType, other: pa.DataType) -> pa.DataType | None:
 
 
 def matches(probe: pa.Table, build: pa.Table, kinds: Sequence[pa.DataType]) -> tuple[Ints, Ints]:
-    """The pairs of rows with equal keys, in the order of `probe` and then of `build`; null equals nothing.
+    """Return the pairs of rows with equal keys, in the order of `probe` and then of `build`; null equals nothing.
 
     >>> one, other = pa.table({"0": [3, 1, None, 3]}), pa.table({"0": [None, 3, 2, 3]})
     >>> [rows.tolist() for rows in matches(one, other, [pa.int64()])]
@@ -464,7 +466,7 @@ _PAIR_BYTES = 64  # that a row of the probe takes while its window is joined
 
 
 def _pairs(probe: pa.Table, begin: int, build: pa.Table, start: int, kinds: Sequence[pa.DataType]) -> tuple[Ints, Ints]:
-    """The rows of both with equal keys, numbered from `begin` and `start`, in any order."""
+    """Return the rows of both with equal keys, numbered from `begin` and `start`, in any order."""
     keys = probe.column_names
     inputs = []
     for table, first in ((probe, begin), (build, start)):
@@ -478,7 +480,7 @@ def _pairs(probe: pa.Table, begin: int, build: pa.Table, start: int, kinds: Sequ
 
 
 def joined_rows(how: str, left: Rows, right: Rows, on: tuple[Sequence[str], Sequence[str]]) -> tuple[Ints, Ints]:
-    """The rows of both that are side by side in a join, -1 where there is none: "inner", "left", "right" or "full"."""
+    """Return the rows of both that are side by side in a join, -1 if there is none: "inner", "left", "right" or "full"."""
     kinds = key_pairs(left, right, *on)
     tables = held(left, on[0]), held(right, on[1])
     if how == "right":
@@ -494,7 +496,7 @@ def joined_rows(how: str, left: Rows, right: Rows, on: tuple[Sequence[str], Sequ
 
 
 def _completed(mine: Ints, others: Ints, size: int) -> tuple[Ints, Ints]:
-    """The pairs, and -1 for each row that has none, in the order of the rows."""
+    """Return the pairs, and -1 for each row that has none, in the order of the rows."""
     has = np.zeros(size, bool)
     has[mine] = True
     if has.all():
@@ -508,7 +510,7 @@ def _completed(mine: Ints, others: Ints, size: int) -> tuple[Ints, Ints]:
 def side_by_side(
     left: Rows, right: Rows, mine: Ints, others: Ints, columns: Sequence[tuple[str | None, str | None]], features: Features
 ) -> Iterator[pa.RecordBatch]:
-    """Rows of two datasets next to each other.
+    """Yield rows of two datasets next to each other.
 
     Args:
         left, right: the datasets.

@@ -29,7 +29,7 @@ Change = Callable[[pa.Array], pa.Array]
 
 
 def runs(table: RowTable, shown: npt.NDArray[np.bool_] | None = None) -> Iterator[tuple[int, pa.RecordBatch]]:
-    """The rows of a table in runs that are bounded in rows and bytes, and not as small as its pieces may be.
+    """Yield the rows of a table in runs that are bounded in rows and bytes, and not as small as its pieces may be.
 
     Args:
         table: the rows.
@@ -45,7 +45,7 @@ def runs(table: RowTable, shown: npt.NDArray[np.bool_] | None = None) -> Iterato
 
 
 def _masked(batch: pa.RecordBatch, shown: npt.NDArray[np.bool_]) -> pa.RecordBatch:
-    """The batch with null in the rows that are not shown."""
+    """Return the batch with null in the rows that are not shown."""
     if shown.all():
         return batch
     if not shown.any():
@@ -104,7 +104,7 @@ def _changed(table: RowTable, index: Ints | None, changes: Mapping[str, Change])
 def whole_rows(
     table: RowTable, index: Ints | None, changes: Mapping[str, Change], features: Features
 ) -> Iterator[pa.RecordBatch]:
-    """All columns of `features`, changed ones among them, for the rows that are shown, in the order in which they are.
+    """Yield all columns of `features`, changed ones among them, for the rows that are shown, in the order in which they are.
 
     Raises:
         CellCastError: a value does not fit; it names column and row.
@@ -123,12 +123,12 @@ def whole_rows(
 
 
 def _row_of(row: int, index: Ints | None) -> int:
-    """The first row of the dataset that shows a row of the table."""
+    """Return the first row of the dataset that shows a row of the table."""
     return row if index is None else int(np.argmax(index == row))
 
 
 def with_columns_of(table: RowTable, made: RowTable) -> RowTable:
-    """A table with the columns of another one in the places of those of the same name."""
+    """Return a table with the columns of another one in the places of those of the same name."""
     kept = [name for name in table.column_names if name not in made.column_names]
     if not kept:
         return made.select(table.column_names)
@@ -136,7 +136,7 @@ def with_columns_of(table: RowTable, made: RowTable) -> RowTable:
 
 
 def retyped_schema(table: RowTable, features: Features) -> pa.Schema:
-    """The schema of a table whose columns are stored as they are, with the fields that `features` give them."""
+    """Return the schema of a table whose columns are stored as they are, with the fields that `features` give them."""
     fields = []
     for stored in table.schema:
         field = feature_to_field(stored.name, features[stored.name])
@@ -152,7 +152,7 @@ _TEXTS = ("string", "large_string")
 
 
 def cast_features(given: Any, features: Features) -> Features:
-    """The features to cast to, checked to be of the columns that there are.
+    """Return the features to cast to, checked to be of the columns that there are.
 
     Raises:
         CastError: columns are missing, or unknown.
@@ -199,7 +199,7 @@ def _cast_change(feature: FeatureType) -> Change:
 
 
 def encoding_change(feature: FeatureType) -> Change:
-    """Values written anew under a feature, as those of a new dataset are."""
+    """Return values written again under a feature, as those of a new dataset are."""
     encode = compile_column(feature)
 
     def change(column: pa.Array) -> pa.Array:
@@ -218,7 +218,7 @@ def _viewed_change(feature: FeatureType) -> Change:
 
 
 def _is_json(table: RowTable, index: Ints | None) -> bool:
-    """True if every text of a column is JSON: only then is it taken as such."""
+    """Return True if every text of a column is JSON: only then is it taken as such."""
     try:
         for _, block in runs(table, shown_rows(index, table.num_rows)):
             for text in block.column(0).to_pylist():
@@ -230,7 +230,7 @@ def _is_json(table: RowTable, index: Ints | None) -> bool:
 
 
 def _is_within(old: FeatureType, new: FeatureType) -> bool:
-    """True if data of one feature keeps the rules of another one that stores the same."""
+    """Return True if data of one feature keeps the rules of another one that stores the same."""
     if old == new:
         return True
     if isinstance(new, ClassLabel):
@@ -248,7 +248,7 @@ def _is_within(old: FeatureType, new: FeatureType) -> bool:
 
 
 def check_encodable(name: str, feature: FeatureType) -> None:
-    """Complain about a column of other than plain values."""
+    """Raise an error for a column of other than plain values."""
     if not isinstance(feature, Value):
         raise ConfigurationError(
             f"Column {name!r} is {feature}, but only columns of plain values can be encoded as classes. Cast it first."
@@ -256,7 +256,7 @@ def check_encodable(name: str, feature: FeatureType) -> None:
 
 
 def found_classes(values: list[Any], distinct: pa.Array, include_nulls: bool) -> tuple[ClassLabel, Change]:
-    """The classes that a column's values are, in the order of their texts, and how a column becomes their codes.
+    """Return the classes that a column's values are, in the order of their texts, and how a column becomes their codes.
 
     Args:
         values: each value of the column once, as a user sees it.
@@ -279,7 +279,7 @@ def found_classes(values: list[Any], distinct: pa.Array, include_nulls: bool) ->
 
 
 def aligned_classes(name: str, feature: FeatureType, label2id: Mapping[str, int]) -> tuple[ClassLabel, Change]:
-    """The classes in the order of a mapping, and how a column of the old codes becomes one of the new.
+    """Return the classes in the order of a mapping, and how a column of the old codes becomes one of the new.
 
     Names are compared without regard to case, as labels of models are often in capitals.
 
@@ -323,7 +323,7 @@ _WINDOW_BYTES = 32 << 20
 
 
 def distinct_values(table: RowTable, index: Ints | None) -> pa.Array:
-    """The values of the one column of a table, as they are stored.
+    """Return the values of the one column of a table, as they are stored.
 
     Args:
         table: of one column.
@@ -347,7 +347,7 @@ def distinct_values(table: RowTable, index: Ints | None) -> pa.Array:
 
 
 def _windows(table: RowTable, index: Ints | None) -> Iterator[pa.ChunkedArray]:
-    """The column in runs whose memory is bounded: all of it at once, where it is mapped and no memory of its own."""
+    """Yield the column in runs whose memory is bounded: all of it at once, where it is mapped and no memory of its own."""
     is_free = index is None and table.is_all_mapped
     held, num_bytes = list[pa.Array](), 0
     for block in blocks(table, index):

@@ -35,10 +35,10 @@ _WINDOW_BYTES = 32 << 20
 
 
 def rows_where(dataset: Rows, expression: pc.Expression) -> Ints:
-    """The numbers of the rows for which an expression is true.
+    """Return the numbers of the rows for which an expression is true.
 
     Raises:
-        UnknownColumnError: a column that the dataset has not.
+        UnknownColumnError: a column that the dataset does not have.
         ConfigurationError: its values are not booleans, or it cannot be computed.
     """
     from datasets_core.store.rows.view import blocks
@@ -55,14 +55,14 @@ def rows_where(dataset: Rows, expression: pc.Expression) -> Ints:
 
 
 def _bits(mask: pa.BooleanArray) -> Any:
-    """A boolean for each row; null is False."""
+    """Return a boolean for each row; null is False."""
     bits, valid = np.frombuffer(mask.buffers()[1], np.uint8), validity(mask)
     found = np.unpackbits(bits, count=mask.offset + len(mask), bitorder="little")[mask.offset :].view(np.bool_)
     return found if valid is None else found & valid
 
 
 def _windows(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.Table]:
-    """The batches in windows of some size: Arrow divides each among its threads."""
+    """Yield the batches in windows of some size: Arrow divides each among its threads."""
     held, num_bytes = list[pa.RecordBatch](), 0
     for batch in batches:
         held.append(batch)

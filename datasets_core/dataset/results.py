@@ -84,7 +84,7 @@ class Written:
 
 
 class WideningWriter:
-    """Takes batches one after the other, and ends as runs of rows of one schema each.
+    """Takes batches one after the other, and ends as ranges of rows of one schema each.
 
     Args:
         folder: returns the folder for files, when the first is begun.
@@ -179,7 +179,7 @@ class WideningWriter:
 def joined_schema(
     a: pa.Schema, b: pa.Schema, *, as_json: bool = False, traits: Mapping[str, Traits] | None = None
 ) -> pa.Schema:
-    """The schema that holds the columns of both, in the order in which they are first seen.
+    """Return the schema that holds the columns of both, in the order in which they are first seen.
 
     >>> joined_schema(pa.schema({"a": pa.null()}), pa.schema({"a": pa.int8(), "b": pa.string()})).types
     [DataType(int8), DataType(string)]
@@ -221,7 +221,7 @@ def _joined_traits(a: Mapping[str, Traits], b: Mapping[str, Traits]) -> dict[str
 
 
 def joined_kinds(a: Mapping[str, FeatureType], b: Mapping[str, FeatureType], schema: pa.Schema) -> dict[str, FeatureType]:
-    """The features that both say of a column, where they are as `schema` has it; a column of nulls only says nothing."""
+    """Return the features that both say of a column, where they are as `schema` has it; a column of nulls only says nothing."""
     joined = {}
     for name in {**a, **b}:
         kind = a.get(name, b.get(name))
@@ -231,7 +231,7 @@ def joined_kinds(a: Mapping[str, FeatureType], b: Mapping[str, FeatureType], sch
 
 
 def joined(written: Sequence[Written], *, as_json: bool = False) -> tuple[pa.Schema, Features]:
-    """The schema and features that hold the rows of all."""
+    """Return the schema and features that hold the rows of all."""
     schema, kinds, traits = written[0].schema, dict(written[0].kinds), dict(written[0].traits)
     for each in written[1:]:
         traits = _joined_traits(traits, each.traits)
@@ -243,7 +243,7 @@ def joined(written: Sequence[Written], *, as_json: bool = False) -> tuple[pa.Sch
 
 
 def widened(batch: pa.RecordBatch, schema: pa.Schema) -> pa.RecordBatch:
-    """The batch with the columns and types of `schema`, which holds all of its values.
+    """Return the batch with the columns and types of `schema`, which holds all of its values.
 
     >>> widened(pa.RecordBatch.from_pylist([{"a": 1}]), pa.schema({"a": pa.float64(), "b": pa.string()})).to_pylist()
     [{'a': 1.0, 'b': None}]
@@ -258,7 +258,7 @@ def widened(batch: pa.RecordBatch, schema: pa.Schema) -> pa.RecordBatch:
 
 
 def conformed(written: Written, schema: pa.Schema, folder: str, stem: str, *, is_hashed: bool = False) -> list[ShardRecord]:
-    """The shards of some rows in `folder`, with the schema that all agreed on; written anew if theirs is another."""
+    """Return the shards of some rows in `folder`, with the schema that all agreed on; written again if theirs is another."""
     if written.schema.equals(schema) and not written.batches:
         return list(written.records)
     with ShardWriter(folder, stem, split=SPLIT, schema=schema, is_hashed=is_hashed) as writer:
@@ -270,14 +270,14 @@ def conformed(written: Written, schema: pa.Schema, folder: str, stem: str, *, is
 
 
 def rows_of(written: Written, folder: str) -> Iterable[pa.RecordBatch]:
-    """The rows as they were written."""
+    """Yield the rows as they were written."""
     yield from written.batches
     for record in written.records:
         yield from RowTable.from_file(os.path.join(folder, record.name), validate=False).batches()
 
 
 def table_of(written: Sequence[Written], schema: pa.Schema) -> RowTable:
-    """The rows that wait in memory, as a table."""
+    """Return the rows that wait in memory, as a table."""
     held: list[Any] = [widened(batch, schema) for each in written for batch in each.batches]
     return RowTable.from_batches(held, schema)
 
@@ -346,7 +346,9 @@ def place_of(dataset: Rows, lineage: Lineage, *, keep_in_memory: bool = False, c
 
 
 def home_of(dataset: Rows) -> str | None:
-    """The folder whose `cache-…` files are results for this dataset or datasets with the same rows; None for rows in memory."""
+    """Return the folder whose `cache-…` files are results for this dataset or datasets with the same rows; None for rows in
+    memory.
+    """
     local = [path for path in dataset._table.files if not files.is_url(path)]
     if not local:
         return None
@@ -355,7 +357,7 @@ def home_of(dataset: Rows) -> str | None:
 
 
 def is_result(path: str) -> bool:
-    """True if a file belongs to a kept result of a transform.
+    """Return True if a file belongs to a kept result of a transform.
 
     >>> is_result("/data/rows/cache-12ab/x.arrow"), is_result("/data/rows/x.arrow")
     (True, False)
@@ -559,7 +561,7 @@ class CachedResult:
         return None if result is None or not self._fits(result) else result
 
     def folder(self) -> str:
-        """The folder in which its files are gathered."""
+        """Return the folder in which its files are gathered."""
         if self._staging is None:
             target = self._place.folder or self._place.file
             if target is None:
@@ -630,7 +632,7 @@ def _is_small(made: Iterable[Written], most_bytes: int) -> bool:
 
 
 def _loaded(each: Written, folder: Callable[[], str]) -> Written:
-    """The rows in memory, those of files too."""
+    """Return the rows in memory, those of files too."""
     if not each.records:
         return each
     tables = [RowTable.from_file(os.path.join(folder(), record.name), in_memory=True) for record in each.records]
@@ -684,7 +686,7 @@ _RESULT = re.compile(r"\w[\w-]*(\+columns|\.arrow)?")
 
 
 def _is_dead_staging(path: str) -> bool:
-    """True if a folder or file is what a dead process left unfinished."""
+    """Return True if a folder or file is what a dead process left unfinished."""
     return (is_temporary(path) or parse_staging(path) is not None) and files.owner_is_alive(path) is False
 
 

@@ -81,7 +81,7 @@ class Selection(Rows):
 
         Args:
             indices: a range, a list or array of ints, a mask, or any iterable of ints.
-            keep_in_memory, writer_batch_size: have no effect.
+            keep_in_memory, writer_batch_size: ignored.
             indices_cache_file_name: a file for the index, which is then memory-mapped; not needed for a contiguous range.
             new_fingerprint: fingerprint of the result; None computes it.
 
@@ -200,7 +200,7 @@ class Selection(Rows):
             num_shards: number of parts.
             index: number of the part, from 0.
             contiguous: True for a contiguous range of rows; False for every `num_shards`-th row.
-            keep_in_memory, writer_batch_size: have no effect.
+            keep_in_memory, writer_batch_size: ignored.
             indices_cache_file_name: a file for the index, which is then memory-mapped.
 
         Raises:
@@ -238,7 +238,7 @@ class Selection(Rows):
         Args:
             seed: seed of the random numbers; None uses the global state of `np.random`.
             generator: a numpy generator instead of a seed; its state advances.
-            keep_in_memory, load_from_cache_file, writer_batch_size: have no effect.
+            keep_in_memory, load_from_cache_file, writer_batch_size: ignored.
             indices_cache_file_name: a file for the index, which is then memory-mapped.
             new_fingerprint: fingerprint of the result; None computes it.
 
@@ -277,7 +277,7 @@ class Selection(Rows):
             column_names: the column, or several, the most significant first.
             reverse: True sorts from the largest value; one value for all columns, or one for each.
             null_placement: where nulls go, "at_start" or "at_end", regardless of `reverse`.
-            keep_in_memory, load_from_cache_file, writer_batch_size: have no effect.
+            keep_in_memory, load_from_cache_file, writer_batch_size: ignored.
             indices_cache_file_name: a file for the index, which is then memory-mapped.
             new_fingerprint: fingerprint of the result; None computes it.
 
@@ -336,7 +336,7 @@ class Selection(Rows):
             stratify_by_column: a column of class labels; each class keeps its share in both parts.
             seed: of the random order; None: the global state of `np.random`.
             generator: a numpy generator instead of a seed; it advances.
-            keep_in_memory, load_from_cache_file, writer_batch_size: have no effect.
+            keep_in_memory, load_from_cache_file, writer_batch_size: ignored.
             train_indices_cache_file_name, test_indices_cache_file_name: files for the indices, which are then
                 memory-mapped.
             train_new_fingerprint, test_new_fingerprint: fingerprints of the results.
@@ -408,12 +408,12 @@ class Selection(Rows):
     ) -> Self:
         """Return the same rows, written in their present order, so that they are read without an index.
 
-        Rows without an index, or with a run of rows as index, keep their files, unless a file is named.
+        Rows without an index, or with a range of rows as index, keep their files, unless a file is named.
 
         Args:
             keep_in_memory: True to write no file.
             cache_file_name: the file to write, instead of a folder in the cache.
-            writer_batch_size, num_proc: have no effect: Arrow gathers the rows in blocks, in this process.
+            writer_batch_size, num_proc: ignored: Arrow gathers the rows in blocks, in this process.
             features: target types of the columns; None: unchanged.
             disable_nullable: refuse null.
             new_fingerprint: the identity of the result.
@@ -452,7 +452,7 @@ class Selection(Rows):
         return other
 
     def _labels(self, column: str) -> Any:
-        """The class of each row as a number; rows without one are a class of their own."""
+        """Return the class of each row as a number; rows without one are a class of their own."""
         table = self._table.select([column])
         found = table.to_table() if self._index is None else table.take(self._index)
         values = found.column(0)
@@ -568,7 +568,7 @@ def _checked(argument: str, given: object, size: int) -> float | int | None:
 
 
 def stratified(labels: Ints, num_train: int, num_test: int, generator: Generator, *, column: str) -> tuple[Ints, Ints]:
-    """Rows to train and rows to test, at random, with each class at the share that it has of all rows.
+    """Return rows to train and rows to test, at random, with each class at the share that it has of all rows.
 
     The order of draws is that of scikit-learn's `StratifiedShuffleSplit`, so that a seed gives the same rows.
 

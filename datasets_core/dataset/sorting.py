@@ -43,7 +43,7 @@ class SortKeys:
     nulls_first: bool
 
     def order(self, keys: pa.Table) -> Ints:
-        """The rows of `keys` (the columns, in order) sorted; rows that are equal stay in their order."""
+        """Return the rows of `keys` (the columns, in order) sorted; rows that are equal stay in their order."""
         import pyarrow.compute as pc  # 15 ms that reading does without
 
         placement = "at_start" if self.nulls_first else "at_end"
@@ -111,7 +111,7 @@ def bytes_per_row(table: RowTable) -> float:
 
 
 def _keys(table: RowTable, index: Ints | None, start: int, stop: int, keys: SortKeys) -> pa.Table:
-    """The columns that decide, of the rows from `start` to `stop`, each in one piece."""
+    """Return the columns that decide, of the rows from `start` to `stop`, each in one piece."""
     found = (
         pa.Table.from_batches(table.batches(start=start, stop=stop), table.schema)
         if index is None
@@ -127,7 +127,7 @@ def _keys(table: RowTable, index: Ints | None, start: int, stop: int, keys: Sort
 
 
 def _spilled(keys: pa.Table, first: int, order: SortKeys, folder: str) -> pa.ipc.RecordBatchFileReader:
-    """A sorted run in a file without a name, which is gone with the process; its last column is the row."""
+    """Return a sorted run in a file without a name, which is gone with the process; its last column is the row."""
     rows = order.order(keys)
     numbers = pa.Array.from_buffers(pa.int64(), len(rows), [None, pa.py_buffer(rows)])
     run = keys.take(numbers)
@@ -166,11 +166,11 @@ class _Run:
 
     @property
     def is_last(self) -> bool:
-        """True if no block comes behind this one."""
+        """True if no block comes after this one."""
         return self._next >= int(self._reader.num_record_batches)
 
     def advance(self, rows: int) -> bool:
-        """Leave `rows` behind; False when nothing is left."""
+        """Leave `rows` after; False when nothing is left."""
         self.block = self.block.slice(rows)
         if not self.block.num_rows and not self.is_last:
             self.block = self._reader.get_batch(self._next)
@@ -179,7 +179,7 @@ class _Run:
 
 
 def _merged(runs: list[_Run], rows: int, keys: SortKeys, limit: int, folder: str) -> Ints:
-    """The rows of all runs in order; in a file without a name where the numbers alone are more than the memory."""
+    """Return the rows of all runs in order; in a file without a name where the numbers alone are more than the memory."""
     if rows * 8 <= limit:
         merged: Ints = np.empty(rows, np.int64)
     else:
@@ -196,7 +196,7 @@ def _merged(runs: list[_Run], rows: int, keys: SortKeys, limit: int, folder: str
 def _merging(runs: list[_Run], keys: SortKeys) -> Iterator[Ints]:
     """Row numbers in order.  Equal keys stay in the order of the runs, which is that of the rows.
 
-    Of the blocks at hand, everything up to the first of their last rows is settled: what is still unread comes behind it.
+    Of the blocks at hand, everything up to the first of their last rows is settled: what is still unread comes after it.
     """
     while runs:
         bound, taking = _bound(runs, keys)
@@ -233,7 +233,9 @@ def _settled(runs: Sequence[_Run], taking: Sequence[int], bound: int | None, key
 
 
 def _bound(runs: Sequence[_Run], keys: SortKeys) -> tuple[int | None, list[int]]:
-    """The run whose block ends first (None where every run is at its last block), and the runs with rows before that end."""
+    """Return the run whose block ends first (None if every run is at its last block), and the runs with rows before that
+    end.
+    """
     edges = [(number, at) for number, run in enumerate(runs) for at in ((0,) if run.is_last else (0, run.block.num_rows - 1))]
     table = pa.Table.from_batches([runs[number].block.slice(at, 1) for number, at in edges]).drop_columns([_ROW])
     ends = [at_end for _, run in enumerate(runs) for at_end in ((False,) if run.is_last else (False, True))]

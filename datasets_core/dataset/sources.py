@@ -64,7 +64,7 @@ class GeneratedTable(NamedTuple):
 def generated(
     recipe: Recipe, *, cache_dir: str | None, keep_in_memory: bool, num_proc: int | None, key: str | None
 ) -> GeneratedTable:
-    """The rows of a generator: those in the cache, if it ran before, else its rows now.
+    """Return the rows of a generator: those in the cache, if it ran before, else its rows now.
 
     Without caching (`disable_caching()`) they are made now, into a folder with a name that no later call looks for.
     """
@@ -94,7 +94,7 @@ def generated(
 
 
 def _earlier_result(recipe: Recipe, folder: str, key: str) -> GeneratedTable | None:
-    """The rows of an earlier run; None if there was none, or if its files are damaged."""
+    """Return the rows of an earlier run; None if there was none, or if its files are damaged."""
     try:
         manifest = read_manifest(folder)
         return None if manifest is None else _opened(manifest, recipe, folder, key)
@@ -231,7 +231,7 @@ def _empty_batch(recipe: Recipe) -> pa.RecordBatch:
 
 
 def _joined(written: list[Written], recipe: Recipe) -> pa.Schema:
-    """The one schema that holds the rows of all."""
+    """Return the one schema that holds the rows of all."""
     from datasets_core.dataset.results import joined
 
     return joined(written, as_json=recipe.as_json)[0] if recipe.features is None else recipe.features.arrow_schema
@@ -659,8 +659,8 @@ class FromFrames(Rows):
             df: the frame.
             split: name of the split.
             features: types of the columns; None: those of the frame.
-            keep_in_memory: has no effect: the rows are in memory.  Write large frames as Parquet, and load that.
-            cache_dir, working_dir, load_from_cache_file: have no effect.
+            keep_in_memory: ignored: the rows are in memory.  Write large frames as Parquet, and load that.
+            cache_dir, working_dir, load_from_cache_file: ignored.
             kwargs: other options of Hugging Face `datasets`, which are refused.
 
         Raises:
@@ -682,7 +682,7 @@ class FromFrames(Rows):
 
 
 def _as_stored(column: pa.ChunkedArray, kind: pa.DataType) -> pa.ChunkedArray:
-    """A column under the type that this library has for it, without a copy where both store the same."""
+    """Return a column under the type that this library has for it, without a copy where both store the same."""
     from datasets_core.store.rows.create import viewed
 
     chunks = [chunk.storage if isinstance(chunk.type, pa.BaseExtensionType) else chunk for chunk in column.chunks]

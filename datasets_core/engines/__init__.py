@@ -41,7 +41,7 @@ _BUILT_IN = frozenset(_ENGINES)  # known without an installation, and not to be 
 class Engine(Protocol):
     """What runs jobs.
 
-    An engine may have `shares_memory`, True where jobs see the objects of the process that asks: functions are then not sent.
+    An engine may have `shares_memory`, True if jobs see the objects of the process that asks: functions are then not sent.
     Builds and `map` call `run(function, jobs)`, and give a deadline only where memory is known not to be shared, so that an
     engine of another package may do without the options.
     """
@@ -81,7 +81,7 @@ class Engine(Protocol):
 
 
 def get_engine(engine: str | Engine | None = None, *, num_proc: int | None = None) -> Engine:
-    """The engine that is meant.
+    """Return the engine that is meant.
 
     Args:
         engine: a name (`serial`, `threads`, `processes`, or one that `register_engine` or the entry point group
@@ -116,7 +116,7 @@ def register_engine(name: str, factory: Factory) -> None:
 
     Args:
         name: what users write.
-        factory: makes the engine of `num_proc`, which is None where the user gave none.
+        factory: makes the engine of `num_proc`, which is None if the user gave none.
 
     Raises:
         ConfigurationError: an engine of the library has that name.

@@ -42,7 +42,7 @@ class Deadline(NamedTuple):
 
     @classmethod
     def of(cls, timeout: float | Deadline | None) -> Deadline | None:
-        """A deadline that many seconds from now; a deadline is returned unchanged, and None (no limit) as None.
+        """Return a deadline that many seconds from now; a deadline is returned unchanged, and None (no limit) as None.
 
         Raises:
             ConfigurationError: a number of seconds that is not above zero.
@@ -76,12 +76,12 @@ class TimeUp(BaseException):
 
 
 def can_stop() -> bool:
-    """Whether code that hangs in the present thread can be stopped: only in the main one, where signals arrive."""
+    """Return True if code that hangs in the present thread can be stopped: only in the main one, where signals arrive."""
     return hasattr(signal, "setitimer") and threading.current_thread() is threading.main_thread()
 
 
 def stopped_at(deadline: Deadline, work: Callable[[], T], *, doing: str) -> T:
-    """What `work` returns; where its time is over first, it is interrupted wherever it is.
+    """Return what `work` returns; if its time is over first, it is interrupted wherever it is.
 
     The timer is that of the system (`SIGALRM`).  The handler that was there is put back.
 
@@ -174,7 +174,9 @@ def _places(frame: FrameType | None) -> tuple[Place, ...]:
 
 
 def _tidies_up(frame: FrameType | None) -> bool:
-    """Whether the code that runs is the library's, or was called by it: what it puts away must not be interrupted again."""
+    """Return True if the code that runs is the library's, or was called by it: what it puts away must not be interrupted
+    again.
+    """
     while frame is not None:
         path = frame.f_code.co_filename
         if path.startswith(_LIBRARY):
@@ -187,7 +189,9 @@ def _tidies_up(frame: FrameType | None) -> bool:
 
 @cache
 def _installed() -> tuple[str, ...]:
-    """The folders of Python's own modules and of installed packages: 2 ms that code without a time limit does without."""
+    """Return the folders of Python's own modules and of installed packages: 2 ms that code without a time limit does
+    without.
+    """
     import sysconfig
 
     return tuple({sysconfig.get_path(kind) + os.sep for kind in ("stdlib", "platstdlib", "purelib", "platlib")})

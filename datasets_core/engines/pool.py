@@ -148,7 +148,7 @@ _OPEN: weakref.WeakSet[Workers] = weakref.WeakSet()
 
 @atexit.register
 def _end_all() -> None:
-    """Leave no process behind, and no thread in the middle of a library that is being torn down."""
+    """Leave no process after, and no thread in the middle of a library that is being torn down."""
     for workers in list(_OPEN):
         workers.close()
     for workers in list(_OPEN):
@@ -171,7 +171,7 @@ def done(
     Args:
         submit: see `Workers.submit`.
         work: on a job, in a worker.
-        jobs: taken by the thread that reads; an error of theirs is raised behind the results of those before it.
+        jobs: taken by the thread that reads; an error of theirs is raised after the results of those before it.
         window: how many jobs are in work at most, or done and not yielded.
         ordered: True for results, and errors of jobs, in the order of the jobs.
         deadline, stop: see `Engine.run`.
@@ -220,7 +220,7 @@ def _is_first_done(running: dict[Future[R], T]) -> bool:
 def _next_done(
     running: dict[Future[R], T], ordered: bool, deadline: Deadline | None, stop: threading.Event | None, label: str
 ) -> Future[R] | None:
-    """The future whose result comes next; None once `stop` is set.
+    """Return the future whose result comes next; None once `stop` is set.
 
     Raises:
         TimeUp: none is done, and the jobs did not stop themselves when their time was over.
@@ -360,7 +360,7 @@ class WorkerPool:
 def in_order(
     jobs: Iterator[T], work: Callable[[T], R], pool: WorkerPool, ahead: int, label: str = "a function of the stream"
 ) -> Generator[tuple[T, R]]:
-    """Each job with its result, in order; an error comes where its job stands.
+    """Yield each job with its result, in order; an error comes where its job stands.
 
     >>> list(in_order(iter([1, 2, 3]), lambda job: job * 10, WorkerPool(2), 4))
     [(1, 10), (2, 20), (3, 30)]
@@ -394,14 +394,14 @@ class Pace:
         self.rows = 1
 
     def timed(self, rows: int, work: Callable[[T], R], job: T) -> R:
-        """What some work on so many rows gives; how long it takes decides about the next ones."""
+        """What some work on this many rows gives; how long it takes decides about the next ones."""
         begun = time.perf_counter()
         found = work(job)
         self.took(rows, time.perf_counter() - begun)
         return found
 
     def took(self, rows: int, seconds: float) -> None:
-        """Note how long so many rows took."""
+        """Note how long this many rows took."""
         soon = int(_PIECE_SECONDS * rows / max(seconds, 1e-9))
         self.rows = max(1, min(soon, 4 * rows, _MOST_ROWS))
 

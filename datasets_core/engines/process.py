@@ -51,12 +51,12 @@ def send_by_value(module: ModuleType) -> None:
 
 
 def sent_by_value() -> list[ModuleType]:
-    """The modules registered with `send_by_value`."""
+    """Return the modules registered with `send_by_value`."""
     return [sys.modules[name] for name in sorted(cloudpickle.list_registry_pickle_by_value()) if name in sys.modules]
 
 
 def packed(value: Any) -> bytes:
-    """A value as bytes that another process can unpack, classes and functions of a script or of `__main__` too."""
+    """Return a value as bytes that another process can unpack, classes and functions of a script or of `__main__` too."""
     main = sys.modules.get("__mp_main__")  # `__main__` of the program, in a process that multiprocessing spawned
     if main is not None:
         send_by_value(main)
@@ -64,12 +64,13 @@ def packed(value: Any) -> bytes:
 
 
 def unpacked(data: bytes) -> Any:
-    """The value that was packed."""
+    """Return the value that was packed."""
     return cloudpickle.loads(data)
 
 
 def met_by_pickling(value: Any) -> list[Any]:
-    """The functions, classes and modules that pickling a value meets, by value or by name; up to what cannot be pickled.
+    """Return the functions, classes and modules that pickling a value meets, by value or by name; up to what cannot be
+    pickled.
 
     >>> met_by_pickling([len, 1])
     [<built-in function len>]
@@ -109,7 +110,7 @@ class Failure:
 
     @classmethod
     def of(cls, error: BaseException) -> Failure:
-        """The exception, ready to be sent."""
+        """Return the exception, ready to be sent."""
         frames = users_frames(error.__traceback__)
         if frames is not None:
             error.of_users_function = True  # type: ignore[attr-defined]
@@ -122,7 +123,7 @@ class Failure:
         return cls(pickled, cls.of(cause) if cause is not None and cause is not error else None)
 
     def error(self) -> BaseException:
-        """The exception, as it was."""
+        """Return the exception, as it was."""
         error: BaseException = cloudpickle.loads(self.pickled)
         if self.cause is not None:
             error.__cause__ = self.cause.error()
@@ -130,7 +131,7 @@ class Failure:
 
 
 def _pickled(error: BaseException) -> bytes | None:
-    """An exception as it is, else its class with as much of its state as can be sent; None where even that cannot."""
+    """Return an exception as it is, else its class with as much of its state as can be sent; None if even that cannot."""
     with contextlib.suppress(Exception):
         pickled = cloudpickle.dumps(error)
         cloudpickle.loads(pickled)  # an exception whose constructor wants more than its args fails only here
@@ -288,7 +289,7 @@ class WorkerProcess:
             job: its number, for the error.
 
         Raises:
-            WorkerDiedError: the process ended without an answer, as often as that.
+            WorkerDiedError: the process ended without an answer, that many times.
             ConfigurationError: the function, its arguments or its result cannot be sent.
         """
         payload = function.pack(arguments)
@@ -433,7 +434,7 @@ _forking = threading.Lock()  # while pipes are made and not yet closed here, or 
 
 
 def can_fork() -> bool:
-    """True if worker processes are to be copies of this one, by the setting `start_method`.
+    """Return True if worker processes are to be copies of this one, by the setting `start_method`.
 
     Raises:
         ConfigurationError: the setting is "fork" on a system that has none.
@@ -457,7 +458,7 @@ class _Forked:
         self._lock = threading.RLock()
 
     def poll(self) -> int | None:
-        """The exit code, negative for a signal; None as long as the process runs."""
+        """Return the exit code, negative for a signal; None as long as the process runs."""
         with self._lock:
             if self._code is None:
                 try:
@@ -472,7 +473,7 @@ class _Forked:
         """Wait for the end of the process.
 
         Raises:
-            TimeoutError: it did not end in so many seconds.
+            TimeoutError: it did not end in this many seconds.
         """
         end, pause = time.monotonic() + (float("inf") if timeout is None else timeout), 0.0005
         while (code := self.poll()) is None:
@@ -551,7 +552,7 @@ def _new_seeds() -> None:
 
 
 def _use_one_thread() -> None:
-    """Have OpenMP start no threads: those of the parent are not here, and GNU's waits for them for ever."""
+    """Have OpenMP start no threads: those of the parent are not here, and GNU's waits for them forever."""
     from ctypes import CDLL
 
     with contextlib.suppress(OSError), open("/proc/self/maps", encoding="utf-8", errors="surrogateescape") as maps:

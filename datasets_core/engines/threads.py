@@ -88,7 +88,7 @@ class Job(Generic[T]):
         self.done = threading.Event()
 
     def begin(self) -> bool:
-        """True if the caller runs the job; False if another thread has started it."""
+        """Return True if the caller runs the job; False if another thread has started it."""
         with self._lock:
             is_first = not self.is_begun
             if is_first:
@@ -185,14 +185,14 @@ class Daemons:
         renewed_after_fork(self)
 
     def forked(self) -> None:
-        """Begin anew, without threads: those of the process that this one was forked from are not here."""
+        """Start again, without threads: those of the process that this one was forked from are not here."""
         self._waiting: deque[Job[Any]] = deque()
         self._changed = threading.Condition()
         self._threads: set[threading.Thread] = set()
         self._num_idle, self._is_closed = 0, False
 
     def submit(self, work: Callable[[], T]) -> Job[T]:
-        """Have something done, behind what was submitted before."""
+        """Have something done, after what was submitted before."""
         job = Job(work)
         with self._changed:
             self._waiting.append(job)
@@ -351,7 +351,7 @@ class StallTimeout:
 
         Args:
             job: the work; it tells this object of its bytes.
-            pool: who does it.
+            pool: the threads that do it.
 
         Raises:
             DownloadError: next to no bytes came for too long.
@@ -452,7 +452,7 @@ def stage(name: str, *, total: int | None, is_shown: bool) -> Iterator[Watch]:
 
 
 def each(function: Callable[[str], R], items: Sequence[str], watch: Watch, *, threads: int) -> list[R]:
-    """The results in the order of `items`; the first failure calls the others off and is raised.
+    """Return the results in the order of `items`; the first failure calls the others off and is raised.
 
     Raises:
         ConfigurationError: `threads` is less than 1.

@@ -75,7 +75,7 @@ def redact_text(text: str) -> str:
 
 
 def _names(names: Iterable[object]) -> str:
-    """The names, quoted and joined, at most twenty of them; `none` for no names."""
+    """Return the names, quoted and joined, at most twenty of them; `none` for no names."""
     listed = [repr(str(name)) for name in names]
     if len(listed) > 20:
         return ", ".join(listed[:20]) + f", … ({len(listed)} in all)"

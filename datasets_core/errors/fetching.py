@@ -116,7 +116,7 @@ class DamagedShardError(VerificationError, OSError):
 
     Attributes:
         path: the shard.
-        batch: the record batch that is damaged; None where it is the file.
+        batch: the record batch that is damaged; None if it is the file.
         rows: the rows of that batch, counted from the first row of the shard.
 
     Args:

@@ -28,7 +28,7 @@ _UNITS = ("s", "ms", "us", "ns")
 
 
 def merge_types(a: pa.DataType, b: pa.DataType) -> pa.DataType | None:
-    """The narrowest type that holds both, or None where the two do not fit.
+    """Return the narrowest type that holds both, or None if the two do not fit.
 
     Null gives way to all; integers widen; an integer and a float give float64; structs unite their fields; a date and a
     timestamp give a timestamp; an encoded column counts as its values.
@@ -76,7 +76,9 @@ def merge_schemas(a: pa.Schema, b: pa.Schema, *, what: str = "The second schema"
 
 
 def _recorded_features(*schemas: pa.Schema) -> dict[bytes, bytes] | None:
-    """The metadata that records the features of several schemas, the first of a name first; None where there are none."""
+    """Return the metadata that records the features of several schemas, the first of a name first; None if there are
+    none.
+    """
     forms: dict[str, Any] = {}
     for schema in schemas:
         try:
@@ -296,7 +298,7 @@ _MIXED: dict[tuple[str, str], _Join] = {  # the kinds in alphabetical order
 
 
 def is_held(narrow: pa.DataType, wide: pa.DataType) -> bool:
-    """True if values are the same in a wider type.
+    """Return True if values are the same in a wider type.
 
     >>> is_held(pa.int32(), pa.int64()), is_held(pa.int32(), pa.string())
     (True, False)
@@ -334,21 +336,21 @@ class Misfit(Exception):
         return f"{self._reason} in {'the same row' if self.other == self.index else f'row {self.other}'}"
 
     def at(self, place: Callable[[int], int], step: str = "") -> Misfit:
-        """The same, seen from one level above, where `place` gives the position of what is here at a position."""
+        """Return the same, seen from one level above, where `place` gives the position of what is here at a position."""
         return Misfit(place(self.index), self._reason, f"{step}{self.path}", None if self.other is None else place(self.other))
 
     def below(self, step: str) -> Misfit:
-        """The same, seen from one level above that has the same positions."""
+        """Return the same, seen from one level above that has the same positions."""
         return Misfit(self.index, self._reason, f"{step}{self.path}", self.other)
 
 
 def list_array(arrow_type: pa.DataType, lengths: Lengths, valid: Mask | None, child: pa.Array) -> pa.Array:
-    """A list array of that type.
+    """Return a list array of that type.
 
     Args:
         arrow_type: a list, a large list or a list of fixed size.
         lengths: how many elements of `child` each row takes; 0 where the row is null.
-        valid: False where a row is null; None if no row is.
+        valid: False if a row is null; None if no row is.
         child: the elements of all rows.
 
     Raises:
@@ -380,7 +382,7 @@ def _fixed_list_array(arrow_type: pa.DataType, lengths: Lengths, valid: Mask | N
 
 
 def struct_array(arrow_type: pa.DataType, length: int, valid: Mask | None, children: Sequence[pa.Array]) -> pa.Array:
-    """A struct array of that type, with `length` rows."""
+    """Return a struct array of that type, with `length` rows."""
     return pa.Array.from_buffers(arrow_type, length, [bitmap(valid)], children=list(children))
 
 
@@ -399,7 +401,7 @@ def inferred_lists(values: list[Any], infer: Callable[[list[Any]], pa.Array]) ->
 
 
 def inferred_dicts(values: list[Any], infer: Callable[[str, list[Any]], pa.Array]) -> pa.Array:
-    """Dicts, or None, as an Arrow array; `infer` makes that of the values of a key, which are None where it is missing.
+    """Dicts, or None, as an Arrow array; `infer` makes that of the values of a key, which are None if it is missing.
 
     Raises:
         Misfit: the values of a key have no common type, or a key is not a string.
@@ -424,7 +426,7 @@ def _where_not_none(values: list[Any]) -> Mask | None:
 
 
 def rows_of(lengths: Lengths) -> Callable[[int], int]:
-    """The row that holds an element, when each row takes `lengths` elements.
+    """Return the row that holds an element, when each row takes `lengths` elements.
 
     >>> rows_of(np.array([2, 0, 1]))(2)
     2
@@ -439,7 +441,7 @@ def raw_values(buffer: pa.Buffer | None, dtype: Any, array: pa.Array) -> npt.NDA
 
 
 def validity(array: pa.Array) -> Mask | None:
-    """False where an array is null; None if it has no nulls."""
+    """False if an array is null; None if it has no nulls."""
     if array.null_count == 0:
         return None
     if types.is_null(array.type):
@@ -484,7 +486,7 @@ def _view_parts(array: pa.Array, valid: Mask | None) -> tuple[Lengths, Mask | No
 
 
 def _map_as_list(array: pa.Array) -> pa.Array:
-    """A map as the list of `{"key", "value"}` that it is stored as; keys and items know nothing of a slice."""
+    """Return a map as the list of `{"key", "value"}` that it is stored as; keys and items know nothing of a slice."""
     entries = pa.StructArray.from_arrays([array.keys, array.items], ["key", "value"])
     buffers = array.buffers()[:2]
     return pa.Array.from_buffers(pa.list_(entries.type), len(array), buffers, offset=array.offset, children=[entries])
@@ -499,21 +501,21 @@ def struct_parts(array: pa.Array) -> tuple[Mask | None, dict[str, pa.Array]]:
 
 
 def is_expression(given: object) -> bool:
-    """True if it is an expression of Arrow; `pyarrow.compute`, 20 ms, is not imported for it."""
+    """Return True if it is an expression of Arrow; `pyarrow.compute`, 20 ms, is not imported for it."""
     return type(given).__name__ == "Expression" and type(given).__module__.startswith("pyarrow.")
 
 
 def columns_of(expressions: Sequence[pc.Expression], names: Sequence[str]) -> list[str]:
-    """The columns that expressions may refer to: those whose names are in their texts."""
+    """Return the columns that expressions may refer to: those whose names are in their texts."""
     text = " ".join(map(str, expressions))
     return [*names] if "FieldPath(" in text else [name for name in names if name in text]
 
 
 def computed(expressions: Mapping[str, pc.Expression], table: pa.Table, known: Sequence[str]) -> pa.Table:
-    """The values of expressions for the rows of a table, in their order.
+    """Return the values of expressions for the rows of a table, in their order.
 
     Raises:
-        UnknownColumnError: a column that the table has not.
+        UnknownColumnError: a column that the table does not have.
         ConfigurationError: an expression that has no value, as a text compared with a number, or that fails at a value.
     """
     from pyarrow import acero
@@ -557,7 +559,7 @@ def truths(expression: pc.Expression, table: pa.Table, known: Sequence[str]) -> 
     """For each row of a table, whether an expression is true; null where it is null.
 
     Raises:
-        UnknownColumnError: a column that the table has not.
+        UnknownColumnError: a column that the table does not have.
         ConfigurationError: its values are not booleans, or it cannot be computed.
     """
     found = computed({"keep": expression}, table, known).column(0)

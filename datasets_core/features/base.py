@@ -644,7 +644,7 @@ _NUMBERS: dict[pa.DataType, tuple[type, str]] = {
 
 
 def bitmap(valid: Mask | None) -> pa.Buffer | None:
-    """The validity buffer of a mask; None where nothing is null."""
+    """The validity buffer of a mask; None if nothing is null."""
     return None if valid is None else pa.py_buffer(np.packbits(valid, bitorder="little"))
 
 

@@ -97,7 +97,7 @@ def _cast_column(column: Any, feature: FeatureType, name: str, what: str) -> Any
 
 
 def _has_rules(feature: FeatureType) -> bool:
-    """True if data of the right type may still break a rule of the feature."""
+    """Return True if data of the right type may still break a rule of the feature."""
     if isinstance(feature, dict):
         return any(_has_rules(inner) for inner in feature.values())
     if isinstance(feature, (List, LargeList)):
@@ -106,7 +106,7 @@ def _has_rules(feature: FeatureType) -> bool:
 
 
 def cast_array(array: pa.Array, feature: FeatureType) -> pa.Array:
-    """An array with the type of a feature.
+    """Return an array with the type of a feature.
 
     Raises:
         Misfit: a value does not fit.
@@ -205,7 +205,7 @@ def _cast_list(array: pa.Array, feature: List | LargeList, target: pa.DataType) 
 
 
 def _rows_from_lists(array: pa.Array, feature: List | LargeList, target: pa.DataType) -> pa.Array:
-    """A dict of lists as a list of dicts, where the lists of each row are equally long."""
+    """Return a dict of lists as a list of dicts, where the lists of each row are equally long."""
     valid, fields = struct_parts(array)
     lengths: Any = None
     children: dict[str, pa.Array] = {}
@@ -249,7 +249,7 @@ def is_text(t: pa.DataType) -> bool:
 
 
 def cast_leaf(array: pa.Array, target: pa.DataType) -> pa.Array:
-    """An array of plain values in another type without children."""
+    """Return an array of plain values in another type without children."""
     if array.type == target:
         return array
     convert = _conversion(array.type, target)
@@ -267,7 +267,7 @@ _Conversion = Callable[[pa.Array, pa.DataType], pa.Array]
 
 
 def _first_failure(array: pa.Array, target: pa.DataType, convert: _Conversion) -> int:
-    """The first row whose conversion fails: halves, and halves of halves."""
+    """Return the first row whose conversion fails: halves, and halves of halves."""
     start, stop = 0, len(array)
     while stop - start > 1:
         middle = (start + stop) // 2

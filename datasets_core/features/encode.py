@@ -48,7 +48,7 @@ _FLOATS = frozenset({float, *map(_TYPE, map(np.dtype, "efd"))})
 
 
 def compile_column(feature: FeatureType, *, is_loose: bool = False) -> Column:
-    """The function that writes columns of one feature.
+    """Return the function that writes columns of one feature.
 
     Args:
         feature: the kind of the column.
@@ -76,7 +76,7 @@ def compile_column(feature: FeatureType, *, is_loose: bool = False) -> Column:
 
 
 def _safe_types(t: pa.DataType) -> frozenset[Any]:
-    """The types of Python values that Arrow converts to `t` exactly, or refuses."""
+    """Return the types of Python values that Arrow converts to `t` exactly, or refuses."""
     safe: frozenset[Any] = frozenset()
     if types.is_integer(t):
         safe = INTEGERS
@@ -102,7 +102,7 @@ def _safe_types(t: pa.DataType) -> frozenset[Any]:
 
 
 def leaf_column(arrow_type: pa.DataType, *, is_loose: bool = False) -> Column:
-    """The function that writes columns of plain values of one type."""
+    """Return the function that writes columns of plain values of one type."""
     safe = _safe_types(arrow_type)
     narrow = not is_loose and (types.is_float16(arrow_type) or types.is_float32(arrow_type))
 
@@ -148,7 +148,7 @@ def _array(stored: list[Any], values: list[Any], arrow_type: pa.DataType) -> pa.
 
 
 def without_stop(error: Exception) -> str:
-    """The text of an error, as a part of another sentence."""
+    """Return the text of an error, as a part of another sentence."""
     return str(error).removesuffix(".")
 
 
@@ -161,7 +161,9 @@ def _overflowed(array: pa.Array, values: list[Any]) -> bool:
 
 
 def encoded(feature: Feature, column: Column) -> Column:
-    """The function that writes columns of a feature whose values pass `encode_example`; `column` writes what is stored."""
+    """Return the function that writes columns of a feature whose values pass `encode_example`; `column` writes what is
+    stored.
+    """
     encode = feature.encode_example
 
     def write(values: list[Any]) -> pa.Array:
@@ -222,7 +224,7 @@ def _field_values(values: list[Any], name: str) -> list[Any]:
 
 
 def _field(value: Any, name: str) -> Any:
-    """A key's value; null where the key is missing, also in a dict that would make one of its own and keep it."""
+    """Return a key's value; null where the key is missing, also in a dict that would make one of its own and keep it."""
     return None if value is None else value.get(name)
 
 
@@ -273,7 +275,7 @@ def _list_column(feature: List | LargeList, *, is_loose: bool) -> Column:
 
 
 def _leaf_of(arrow_type: pa.DataType) -> tuple[pa.DataType | None, int]:
-    """The number type at the bottom of lists of lists, and how many lists are above it; None for another bottom."""
+    """Return the number type at the bottom of lists of lists, and how many lists are above it; None for another bottom."""
     levels = 0
     while types.is_list(arrow_type) or types.is_large_list(arrow_type) or types.is_fixed_size_list(arrow_type):
         arrow_type, levels = arrow_type.value_type, levels + 1
@@ -282,7 +284,7 @@ def _leaf_of(arrow_type: pa.DataType) -> tuple[pa.DataType | None, int]:
 
 
 def _from_ndarrays(values: list[Any], arrow_type: pa.DataType, leaf: pa.DataType, levels: int) -> pa.Array | None:
-    """The column where every value is an array of numbers with `levels` dimensions; None where one is not."""
+    """Return the column where every value is an array of numbers with `levels` dimensions; None if one is not."""
     arrays = [value for value in values if value is not None]
     kinds = {value.dtype.kind if type(value) is np.ndarray and value.ndim == levels else "" for value in arrays}
     if not kinds <= set("biuf"):
@@ -314,7 +316,7 @@ def _place(places: npt.NDArray[np.intp], row: Callable[[int], int], index: int) 
 
 
 def numbers_to_arrow(arrays: list[npt.NDArray[Any]], leaf: pa.DataType) -> pa.Array:
-    """All elements of some numpy arrays as one Arrow array of a number type.
+    """Return all elements of some numpy arrays as one Arrow array of a number type.
 
     Raises:
         Misfit: a number does not fit.

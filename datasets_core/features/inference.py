@@ -61,7 +61,7 @@ def token_array(name: str, array: pa.Array) -> pa.Array:
 
 
 def _with_leaf(kind: pa.DataType, leaf: pa.DataType) -> pa.DataType | None:
-    """A type of int64 values, or of lists of such, with smaller integers; None for other types."""
+    """Return a type of int64 values, or of lists of such, with smaller integers; None for other types."""
     if not types.is_list(kind):
         return leaf if types.is_int64(kind) else None
     inner = _with_leaf(kind.value_type, leaf)
@@ -72,7 +72,7 @@ _BYTES = frozenset({bytes, bytearray, memoryview})
 
 
 def infer_column(values: list[Any], depth: int = 0) -> pa.Array:
-    """The Arrow array of some values, typed by themselves.
+    """Return the Arrow array of some values, typed by themselves.
 
     Integers among floats become floats, missing keys of dicts become null, a column of nothing but None has the type null.
 
@@ -135,7 +135,7 @@ _KNOWN = frozenset({*_LEAVES, datetime.datetime, decimal.Decimal, dict, list, tu
 
 
 def _leaf_type(kinds: set[type], values: list[Any]) -> Any:
-    """The type of values of one kind, or of kinds that go together; None if it takes a closer look."""
+    """Return the type of values of one kind, or of kinds that go together; None if it takes a closer look."""
     if len(kinds) == 1:
         kind = next(iter(kinds))
         if kind is datetime.datetime:
@@ -156,7 +156,7 @@ def _timestamp_type(values: list[Any]) -> pa.DataType | None:
 
 
 def _decimal_type(values: list[Any]) -> pa.DataType:
-    """The type of decimals that pyarrow finds no type for: of more than 38 digits, or of none."""
+    """Return the type of decimals that pyarrow finds no type for: of more than 38 digits, or of none."""
     whole = scale = 0
     for index, value in enumerate(values):
         if value is None:
@@ -172,7 +172,7 @@ def _decimal_type(values: list[Any]) -> pa.DataType:
 
 
 def _check_exact(values: list[Any]) -> None:
-    """Complain about the first integer that a float64 would round."""
+    """Raise an error for the first integer that a float64 would round."""
     for index, value in enumerate(values):
         if isinstance(value, (int, np.integer)) and not _is_exact(int(value)):
             raise Misfit(index, f"{shown(value)} is among floats, and float64 would round it")
@@ -197,7 +197,7 @@ def _infer_large_integers(values: list[Any]) -> pa.Array:
 
 
 def is_media(kinds: set[type], values: list[Any]) -> bool:
-    """True if values of some kinds are objects of media, such as pictures."""
+    """Return True if values of some kinds are objects of media, such as images."""
     if kinds <= _KNOWN:
         return False
 
@@ -205,7 +205,7 @@ def is_media(kinds: set[type], values: list[Any]) -> bool:
 
 
 def kinds_apart(values: list[Any]) -> list[tuple[list[int], list[Any]]]:
-    """The values of each kind, as one that Arrow knows, and their positions; missing ones are left out.
+    """Return the values of each kind, as one that Arrow knows, and their positions; missing ones are left out.
 
     >>> kinds_apart([1, "a", None, 2])
     [([0, 3], [1, 2]), ([1], ['a'])]
@@ -232,7 +232,7 @@ def kinds_apart(values: list[Any]) -> list[tuple[list[int], list[Any]]]:
 
 
 def _infer_mixed(values: list[Any], depth: int) -> pa.Array:
-    """Values that have to be converted, or are of several kinds whose types have to be joined first."""
+    """Return values that have to be converted, or are of several kinds whose types have to be joined first."""
     plain: list[Any] = []
     for index, value in enumerate(values):
         try:
@@ -293,7 +293,7 @@ def _group(value: Any) -> Any:
 
 
 def _is_fine_time(value: Any) -> bool:
-    """True for a time of day with nanoseconds, which Python and numpy cannot represent."""
+    """Return True for a time of day with nanoseconds, which Python and numpy cannot represent."""
     return isinstance(value, pa.Time64Scalar) or (isinstance(value, datetime.time) and getattr(value, "nanosecond", 0) > 0)
 
 
@@ -353,7 +353,7 @@ def _plain(value: Any) -> Any:
 
 
 def _plain_moment(value: Any) -> Any:
-    """A date, time or duration of a class of its own, such as those of pandas, as one that Arrow knows."""
+    """Return a date, time or duration of a class of its own, such as those of pandas, as one that Arrow knows."""
     if hasattr(value, "to_timedelta64"):
         return value.to_timedelta64()
     if isinstance(value, datetime.timedelta):
@@ -401,7 +401,8 @@ _KINDS: tuple[tuple[Callable[[Any], bool], Media], ...] = (
 
 
 def feature_of(values: Iterable[Any]) -> Feature | None:
-    """The feature of the first object among some values that a kind stores unasked, such as a picture; None without one.
+    """Return the feature of the first object among some values that a kind stores unasked, such as an image; None without
+    one.
 
     >>> feature_of([None, 1, "x.png"]) is None
     True
@@ -420,7 +421,7 @@ def feature_of(values: Iterable[Any]) -> Feature | None:
 
 
 def marked(array: pa.Array, feature: Feature) -> pa.Array:
-    """A stored array of structs whose type says the feature, so that it is known again wherever the type is nested."""
+    """Return a stored array of structs whose type says the feature, so that it is known again wherever the type is nested."""
     valid, fields = struct_parts(array)
     first, *others = array.type
     first = first.with_metadata({MARK: json.dumps(feature_to_json(feature))})
@@ -477,7 +478,7 @@ def _inferred(values: list[Any], depth: int) -> pa.Array:
 
 
 def _is_uniform(kinds: set[type], values: list[Any]) -> bool:
-    """True if the values are of one kind for sure."""
+    """Return True if the values are of one kind for sure."""
     if len(kinds) > 1:
         return False
     (kind,) = kinds
@@ -550,7 +551,7 @@ def _shortest(value: Any) -> Any:
 
 
 def joined_type(a: pa.DataType, b: pa.DataType, traits: Collection[tuple[str, str]] = (), place: str = "") -> pa.DataType:
-    """The type that holds both, with JSON where they share none, or are structs of different keys.
+    """Return the type that holds both, with JSON where they share none, or are structs of different keys.
 
     Args:
         a: a type.
@@ -607,7 +608,7 @@ def integer_traits(array: pa.Array, place: str = "") -> Traits:
 
 
 def widened_array(column: pa.Array, field: pa.Field) -> pa.Array:
-    """The array with the type of the field, which holds all of its values.
+    """Return the array with the type of the field, which holds all of its values.
 
     >>> widened_array(pa.array([1, None]), pa.field("a", pa.json_())).storage.to_pylist()
     ['1', None]
@@ -621,7 +622,7 @@ def widened_array(column: pa.Array, field: pa.Field) -> pa.Array:
 
 
 def has_json(arrow_type: pa.DataType) -> bool:
-    """True if values of the type are JSON, or hold some."""
+    """Return True if values of the type are JSON, or hold some."""
     if arrow_type == Json().arrow_type:
         return True
     return types.is_nested(arrow_type) and any(has_json(arrow_type.field(index).type) for index in range(arrow_type.num_fields))

@@ -314,7 +314,8 @@ PLAIN_DTYPES = frozenset(
 
 
 def _plain_dtype(form: Any) -> str | None:
-    """The dtype of a JSON form that says no more than the dtype of a plain value, and so cannot be wrong; None of others.
+    """Return the dtype of a JSON form that says no more than the dtype of a plain value, and so cannot be wrong; None of
+    others.
 
     >>> _plain_dtype({"dtype": "int8", "_type": "Value"}), _plain_dtype({"dtype": "int9", "_type": "Value"})
     ('int8', None)
@@ -342,7 +343,7 @@ def _recorded_features(schema: pa.Schema) -> Mapping[str, Any]:
 
 
 def features_of_file(schema: pa.Schema, name: str) -> Features:
-    """The features of the Arrow schema of a file; see `Features.from_arrow_schema`.
+    """Return the features of the Arrow schema of a file; see `Features.from_arrow_schema`.
 
     Raises:
         ConfigurationError: the metadata is broken; names the file.
@@ -354,12 +355,12 @@ def features_of_file(schema: pa.Schema, name: str) -> Features:
 
 
 def feature_from_field(field: pa.Field) -> FeatureType:
-    """The feature of a field of an Arrow schema; its metadata may name an extension type of Hugging Face `datasets`."""
+    """Return the feature of a field of an Arrow schema; its metadata may name an extension type of Hugging Face `datasets`."""
     return _from_field(field, 0)
 
 
 def feature_from_arrow(arrow_type: pa.DataType) -> FeatureType:
-    """The feature that stores what an Arrow type stores.
+    """Return the feature that stores what an Arrow type stores.
 
     Dictionary and run-end encodings become their values, maps become lists of `{"key", "value"}`.
 
@@ -410,7 +411,7 @@ def _from_type(arrow_type: pa.DataType, depth: int) -> FeatureType:
 
 
 def _from_mark(arrow_type: pa.DataType) -> FeatureType | None:
-    """The kind whose objects the values were when the column was inferred."""
+    """Return the kind whose objects the values were when the column was inferred."""
     form = (arrow_type.field(0).metadata or {}).get(MARK) if arrow_type.num_fields else None
     return None if form is None else feature_from_json(json.loads(form))
 
@@ -426,7 +427,7 @@ def _from_extension_type(arrow_type: pa.DataType, depth: int) -> FeatureType:
 
 
 def storage_type(arrow_type: pa.DataType) -> pa.DataType:
-    """The type with every extension but JSON replaced by its storage: what two spellings of one column share.
+    """Return the type with every extension but JSON replaced by its storage: what two spellings of one column share.
 
     >>> storage_type(pa.list_(pa.uuid()))
     ListType(list<item: fixed_size_binary[16]>)
@@ -452,7 +453,7 @@ _NULL = Value("null")
 
 
 def joined_features(features: Sequence[Features]) -> Features:
-    """The columns of all, in the order in which they first come; null gives way to any other type.
+    """Return the columns of all, in the order in which they first come; null gives way to any other type.
 
     >>> joined_features([Features({"a": Value("null")}), Features({"a": Value("int8"), "b": Value("string")})])
     {'a': Value('int8'), 'b': Value('string')}
@@ -506,7 +507,7 @@ _LISTS = (
 
 
 def plain_type(arrow_type: pa.DataType) -> pa.DataType:
-    """The type with every dictionary in it replaced by the type of its values.
+    """Return the type with every dictionary in it replaced by the type of its values.
 
     >>> plain_type(pa.list_(pa.dictionary(pa.int8(), pa.string())))
     ListType(list<item: string>)
@@ -571,11 +572,11 @@ class RowEncoder:
 
     @property
     def schema(self) -> pa.Schema | None:
-        """The schema of every batch; None where each batch has its own."""
+        """The schema of every batch; None if each batch has its own."""
         return self._schema
 
     def encode(self, rows: Sequence[Mapping[str, Any]]) -> pa.RecordBatch:
-        """One batch that holds these rows, in their order; a key that a row lacks is null.
+        """Return one batch that holds these rows, in their order; a key that a row lacks is null.
 
         Raises:
             CellCastError: a value does not fit its column, or a key is none of the features; it names column and row.
@@ -637,7 +638,7 @@ def _equal_rows(rows: Sequence[Any], names: Sequence[Any]) -> list[list[Any]] | 
 
 
 def infer_batch(rows: Sequence[Mapping[Any, Any]], infer: Callable[[str], Column]) -> pa.RecordBatch:
-    """Rows as a batch whose columns are made by `infer(name)`.
+    """Return rows as a batch whose columns are made by `infer(name)`.
 
     Raises:
         CellCastError: a value does not fit its column; it names column and row.
@@ -660,7 +661,7 @@ def infer_batch(rows: Sequence[Mapping[Any, Any]], infer: Callable[[str], Column
 
 
 def _empty_rows(length: int, schema: pa.Schema) -> pa.RecordBatch:
-    """Rows without columns, which still can be counted."""
+    """Return rows without columns, which still can be counted."""
     batch = pa.RecordBatch.from_struct_array(pa.Array.from_buffers(pa.struct([]), length, [None], children=[]))
     return batch.replace_schema_metadata(schema.metadata)
 
@@ -686,7 +687,7 @@ class Decoder:
         self.columns_to_decode: frozenset[str] = frozenset(self._decoders)
 
     def decode_value(self, name: str, value: Any) -> Any:
-        """A stored value of one column as the user sees it."""
+        """Return a stored value of one column as the user sees it."""
         decode = self._decoders.get(name)
         if decode is None:
             return value

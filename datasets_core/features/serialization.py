@@ -42,7 +42,7 @@ def feature_to_json(feature: FeatureType) -> dict[str, Any]:
 
 
 def feature_from_json(form: Any, *, path: str = "", depth: int = 0) -> FeatureType:
-    """A feature from its JSON form, as any version of Hugging Face `datasets` wrote it.
+    """Return a feature from its JSON form, as any version of Hugging Face `datasets` wrote it.
 
     >>> feature_from_json({"feature": {"x": {"dtype": "int8", "_type": "Value"}}, "length": -1, "_type": "Sequence"})
     {'x': List(Value('int8'))}
@@ -105,7 +105,7 @@ def _make(name: str, form: Mapping[str, Any], path: str) -> FeatureType:
 
 
 def library_kind(name: str) -> Any:
-    """The class of a kind of features by its name; None where none is installed."""
+    """Return the class of a kind of features by its name; None if none is installed."""
     home = KINDS.get(name)
     if home is not None:
         return getattr(import_module(home), name)
@@ -115,7 +115,7 @@ def library_kind(name: str) -> Any:
 
 
 def _offered() -> dict[str, Any]:
-    """The entry points of kinds of features that installed packages offer."""
+    """Return the entry points of kinds of features that installed packages offer."""
     from importlib.metadata import entry_points  # 9 ms that a known kind does without
 
     return {point.name: point for point in entry_points(group="datasets_core.features")}
@@ -292,7 +292,7 @@ def optional(feature: FeatureType) -> FeatureType:
 
 
 def is_optional(feature: FeatureType) -> bool:
-    """True if a row may hold None: see `optional`."""
+    """Return True if a row may hold None: see `optional`."""
     if isinstance(feature, dict):
         return bool(feature) and all(map(is_optional, feature.values()))
     return str(getattr(feature, "id", None)).endswith(_OPTIONAL)
@@ -308,7 +308,7 @@ def kind_of(feature: FeatureType) -> str:
 
 
 def audio_id(sample_rate: int | None) -> str:
-    """The `id` of a list of samples.
+    """Return the `id` of a list of samples.
 
     >>> audio_id(8000), audio_id(None)
     ('tfds audio 8000', 'tfds audio')
@@ -326,7 +326,7 @@ def box_id(form: str | None) -> str:
 
 
 def image_mode(sizes: collections.abc.Sequence[int | None], dtype: str) -> str | None:
-    """The mode in which Pillow decodes a picture of this shape and type; None: as its file has it."""
+    """Return the mode in which Pillow decodes an image of this shape and type; None: as its file has it."""
     channels = sizes[2]
     return IMAGE_MODES.get(channels) if dtype == "uint8" and channels is not None else None
 
@@ -372,7 +372,7 @@ def array_feature(sizes: collections.abc.Sequence[int | None], dtype: str) -> Fe
 
 
 def conversions_of(foreign: type) -> dict[str, Callable[..., Any]]:
-    """The methods of a class that convert values, each called on an object of that very class with the same attributes.
+    """Return the methods of a class that convert values, each called on an object of that very class with the same attributes.
 
     For a kind of columns that is derived from it: what the methods set on their class is set on `foreign`.
     """

@@ -307,7 +307,7 @@ _BY_EXTENSION: dict[str, type[FixedShape]] = {
 
 
 def from_extension(name: str, serialized: bytes) -> FixedShape | None:
-    """The feature behind an extension type that Hugging Face `datasets` wrote, or None for another extension.
+    """Return the feature behind an extension type that Hugging Face `datasets` wrote, or None for another extension.
 
     >>> from_extension("datasets.features.features.Array2DExtensionType", b'[[2, 3], "float32"]')
     Array2D(shape=(2, 3), dtype='float32')
@@ -549,7 +549,7 @@ _NAMES: Any = ClassLabel.__dict__["names"]  # its slot, which a class below may 
 
 
 def _names_in(path: str) -> list[str]:
-    """The lines of a file that are not blank."""
+    """Return the lines of a file that are not blank."""
     try:
         with open(path, encoding="utf-8") as file:
             return [line.strip() for line in file.read().splitlines() if line.strip()]

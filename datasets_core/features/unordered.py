@@ -62,7 +62,7 @@ class Facts:
             )
 
     def ordered(self, schema: pa.Schema) -> pa.Schema:
-        """The schema with columns and fields in the order in which all rows have them, else by name.
+        """Return the schema with columns and fields in the order in which all rows have them, else by name.
 
         >>> Facts(neighbours={(): {("b", "a")}}).ordered(pa.schema({"a": pa.int8(), "b": pa.int8()})).names
         ['b', 'a']
@@ -86,19 +86,20 @@ class Facts:
         return arrow_type
 
     def to_json(self) -> dict[str, Any]:
-        """The form for a journal."""
+        """Return the form for a journal."""
         pairs = [[list(place), sorted(map(list, found))] for place, found in self.neighbours.items()]
         return {"negative": list(map(list, self.negative)), "unsigned": list(map(list, self.unsigned)), "neighbours": pairs}
 
     @classmethod
     def from_json(cls, form: Mapping[str, Any]) -> Facts:
-        """The facts of a journal."""
+        """Return the facts of a journal."""
         negative, unsigned = ({tuple(place) for place in form[name]} for name in ("negative", "unsigned"))
         return cls(negative, unsigned, {tuple(place): {(a, b) for a, b in pairs} for place, pairs in form["neighbours"]})
 
 
 def names_in_order(names: Iterable[str], pairs: Iterable[tuple[str, str]]) -> list[str]:
-    """Names so that of every pair the first comes first, by name where that leaves a choice; all by name where it cannot be.
+    """Return names so that of every pair the first comes first, by name where that leaves a choice; all by name where it
+    cannot be.
 
     >>> names_in_order(["a", "b", "c"], [("c", "a")]), names_in_order(["b", "a"], [("a", "b"), ("b", "a")])
     (['b', 'c', 'a'], ['a', 'b'])
@@ -124,7 +125,8 @@ def names_in_order(names: Iterable[str], pairs: Iterable[tuple[str, str]]) -> li
 
 
 def join_types(a: pa.DataType, b: pa.DataType) -> pa.DataType | None:
-    """The type that holds the values of both, if they fit it: as `merge_types`, but that uint64 joins integers and floats.
+    """Return the type that holds the values of both, if they fit it: as `merge_types`, but that uint64 joins integers and
+    floats.
 
     >>> join_types(pa.int64(), pa.uint64()), join_types(pa.list_(pa.uint64()), pa.list_(pa.float32()))
     (DataType(uint64), ListType(list<item: double>))
@@ -146,7 +148,7 @@ def join_types(a: pa.DataType, b: pa.DataType) -> pa.DataType | None:
 
 
 def join_schemas(a: pa.Schema, b: pa.Schema, *, what: str = "The second schema") -> pa.Schema:
-    """The schema that holds the columns of both, by `join_types`.
+    """Return the schema that holds the columns of both, by `join_types`.
 
     Raises:
         CastError: a column has two types that do not fit.
@@ -161,7 +163,7 @@ def join_schemas(a: pa.Schema, b: pa.Schema, *, what: str = "The second schema")
 
 
 def _joined_fields(ours: Sequence[pa.Field], theirs: Sequence[pa.Field]) -> list[pa.Field] | str:
-    """The fields of both, or the name of one whose types do not fit."""
+    """Return the fields of both, or the name of one whose types do not fit."""
     fields = {each.name: each for each in ours}
     for each in theirs:
         before = fields.get(each.name)
@@ -194,7 +196,7 @@ class OrderFreeEncoder:
         self.facts = Facts()
 
     def encode(self, rows: Sequence[Mapping[Any, Any]]) -> pa.RecordBatch:
-        """One batch that holds these rows, in their order; a key that a row lacks is null.
+        """Return one batch that holds these rows, in their order; a key that a row lacks is null.
 
         Raises:
             CellCastError: values of a column share no type; it names column and row.
@@ -230,7 +232,7 @@ class OrderFreeEncoder:
         return _assembled(parts, values)
 
     def _group(self, values: list[Any], kinds: set[type], place: Place, depth: int) -> pa.Array:
-        """The array of values of one kind."""
+        """Return the array of values of one kind."""
         from datasets_core.features.inference import infer_column
 
         kinds = kinds - {NoneType}

@@ -48,7 +48,7 @@ _MISSING = {"NAType", "NaTType", "MaskedConstant"}  # pandas.NA, pandas.NaT, num
 
 
 def is_missing(value: Any) -> bool:
-    """True for None, and for what other libraries have instead of it."""
+    """Return True for None, and for what other libraries have instead of it."""
     if value is None or type(value).__name__ in _MISSING:
         return True
     if isinstance(value, (np.datetime64, np.timedelta64)):
@@ -89,7 +89,7 @@ def number_of(value: Any) -> Any:
 
 
 def coercer(arrow_type: pa.DataType) -> Callable[[Any], Any]:
-    """A function that makes of a value (never None) what Arrow stores under `arrow_type`, or raises CastError.
+    """Return a function that makes of a value (never None) what Arrow stores under `arrow_type`, or raises CastError.
 
     >>> coercer(pa.int8())("5"), coercer(pa.string())(5)
     (5, '5')
@@ -278,7 +278,7 @@ def _timestamps(arrow_type: pa.DataType) -> Callable[[Any], Any]:
 
 
 def _from_text(text: str, arrow_type: pa.DataType) -> Any:
-    """Text in ISO form as a timestamp; an offset in the text, or UTC where there is none, decides the instant."""
+    """Text in ISO form as a timestamp; an offset in the text, or UTC if there is none, decides the instant."""
     moment = pa.scalar(text.strip())
     zoned = pa.timestamp(arrow_type.unit, tz=arrow_type.tz or "UTC")
     try:
@@ -351,7 +351,9 @@ _ATTOSECONDS = {
 
 
 def _in_unit(value: Any, unit: str, arrow_type: pa.DataType) -> int:
-    """A moment or duration of numpy as an integer of `unit`, in whole numbers: numpy itself cuts and overflows silently."""
+    """Return a moment or duration of numpy as an integer of `unit`, in whole numbers: numpy itself cuts and overflows
+    silently.
+    """
     if isinstance(value, np.datetime64) and np.datetime_data(value.dtype)[0] in ("Y", "M"):
         value = value.astype("datetime64[D]")
     found, count = np.datetime_data(value.dtype)
@@ -393,7 +395,7 @@ _COERCERS: tuple[tuple[Callable[[pa.DataType], bool], Callable[[pa.DataType], Ca
 
 
 def is_tensor(kind: type) -> bool:
-    """True if objects of the class are torch's."""
+    """Return True if objects of the class are torch's."""
     return kind.__module__ == "torch" or kind.__module__.startswith("torch.")
 
 
@@ -433,7 +435,7 @@ def as_elements(value: Any) -> list[Any]:
 
 
 def lists_from_dicts(value: Any, names: Iterable[str]) -> dict[str, list[Any]]:
-    """A list of dicts as the dict of lists in which a `Sequence` of dicts is stored.
+    """Return a list of dicts as the dict of lists in which a `Sequence` of dicts is stored.
 
     >>> lists_from_dicts([{"a": 1}, {"a": 2}], ["a"])
     {'a': [1, 2]}
@@ -446,14 +448,14 @@ def lists_from_dicts(value: Any, names: Iterable[str]) -> dict[str, list[Any]]:
 
 
 def is_dict_of_lists(feature: Any) -> bool:
-    """True for what `Sequence({...})` makes: a dict with nothing but lists inside."""
+    """Return True for what `Sequence({...})` makes: a dict with nothing but lists inside."""
     return (
         isinstance(feature, dict) and bool(feature) and all(isinstance(inner, (List, LargeList)) for inner in feature.values())
     )
 
 
 def encode_value(feature: FeatureType, value: Any) -> Any:
-    """One value as it is stored under a feature.
+    """Return one value as it is stored under a feature.
 
     >>> encode_value(List(Value("string")), (1, None))
     ['1', None]
@@ -477,7 +479,7 @@ def encode_value(feature: FeatureType, value: Any) -> Any:
 
 
 def decode_value(feature: FeatureType, value: Any, paths: MediaPaths = NOWHERE) -> Any:
-    """One stored value as the user sees it; the paths of media are opened where `paths` allows it."""
+    """Return one stored value as the user sees it; the paths of media are opened where `paths` allows it."""
     if value is None:
         return None
     if isinstance(feature, dict):
@@ -495,7 +497,7 @@ def decode_value(feature: FeatureType, value: Any, paths: MediaPaths = NOWHERE) 
 
 
 def loose_coercer(arrow_type: pa.DataType) -> Callable[[Any], Any]:
-    """A function that makes of a value (never None) what those versions stored under `arrow_type`, or raises CastError.
+    """Return a function that makes of a value (never None) what those versions stored under `arrow_type`, or raises CastError.
 
     >>> loose_coercer(pa.int8())(1.5), loose_coercer(pa.bool_())("False"), loose_coercer(pa.string())(b"a")
     (1, True, "b'a'")

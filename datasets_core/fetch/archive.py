@@ -41,7 +41,7 @@ _TAR_ERRORS = (tarfile.TarError, EOFError, ValueError, OSError, zlib.error)
 
 
 def detect(path: str | os.PathLike[str] | BinaryIO) -> Kind | None:
-    """The kind of a local file, URL or open file by its magic number: an archive, a compression, or None."""
+    """Return the kind of a local file, URL or open file by its magic number: an archive, a compression, or None."""
     with _opened(path) as source:
         return kind_of(source.read(HEAD_BYTES))
 
@@ -103,7 +103,7 @@ def walk(
 
 
 def zip_members(source: BinaryIO, *, known_as: str) -> dict[str, tuple[Member, Callable[[], BinaryIO]]]:
-    """Every member of a zip by its path, with a function that opens it; `source` stays open for them.
+    """Return every member of a zip by its path, with a function that opens it; `source` stays open for them.
 
     Raises:
         UnsafeArchiveError, ArchiveError: as `walk`.

@@ -328,7 +328,9 @@ def check_version(wanted: Request, found: CachedFile) -> None:
 
 
 def _is_closed(wanted: Request) -> bool:
-    """True if no request may be made: offline mode closes HTTP addresses and the Hub, `local_files_only` every network."""
+    """Return True if no request may be made: offline mode closes HTTP addresses and the Hub, `local_files_only` every
+    network.
+    """
     return wanted.source.is_remote if wanted.local_only else wanted.source.is_web and settings().offline
 
 

@@ -108,7 +108,7 @@ def digest_of(path: str | os.PathLike[str]) -> Digest:
 
 
 def record_of(path: str | os.PathLike[str]) -> FileRecord:
-    """Size and sha256 of a local file."""
+    """Return size and sha256 of a local file."""
     return digest_of(path).record()
 
 
@@ -387,14 +387,14 @@ class DownloadConfig:
     Attributes:
         cache_dir: folder of downloads; the setting `downloads_dir` by default.
         force_download: True to fetch cached files again.
-        resume_download: has no effect: downloads are always resumed if that is safe.
+        resume_download: ignored: downloads are always resumed if that is safe.
         local_files_only: True to only use cached files.
         proxies: scheme → URL of a proxy; default: those of the environment.
         user_agent: added to that of the library.
         extract_compressed_file: True if `download` also extracts files.
         force_extract: True to extract again.
         delete_extracted: True to remove extracted files after the build.
-        extract_on_the_fly: has no effect: readers open compressed files directly.
+        extract_on_the_fly: ignored: readers open compressed files directly.
         use_etag: True to check with the server whether a cached file is current.
         num_proc: number of parallel downloads (threads); default: the setting `download_threads`.
         max_retries: minimum number of tries of a request; the setting of that name applies if it is larger.
@@ -440,7 +440,7 @@ class DownloadConfig:
 
 
 def leaves(nested: Any) -> Iterator[str]:
-    """Every path or URL of a nesting, in order.
+    """Yield every path or URL of a nesting, in order.
 
     >>> list(leaves({"train": ["a", "b"], "test": ("c",)}))
     ['a', 'b', 'c']

@@ -381,7 +381,7 @@ def remove(temporary: str) -> None:
 
 
 def size_of(temporary: str) -> int:
-    """Bytes of the files of a temporary, including its decompressed copy."""
+    """Return bytes of the files of a temporary, including its decompressed copy."""
     size = 0
     for path in (temporary, plain_of(temporary)):
         inner = [os.path.join(here, name) for here, _, names in os.walk(path) for name in names]

@@ -71,7 +71,7 @@ class RemoteFile(os.PathLike[str]):
 
     `str()` is the URL.  `path.open()` reads the bytes from the server; `open(path)` and other functions for paths download
     the file into the cache first.  `download_and_extract` returns one that refers to the extracted file:
-    `folder / "a.csv"` is a file of an archive, read with as few bytes as necessary; to use the folder as a whole,
+    `folder / "a.csv"` is a file of an archive, read with as few bytes as necessary; to use the folder completely,
     the archive is fetched and extracted.
 
     Args:
@@ -155,7 +155,7 @@ class RemoteFile(os.PathLike[str]):
 
         Args:
             mode: "r" or "rb".
-            buffering: has no effect.
+            buffering: ignored.
             encoding, errors, newline: for text, as in `open`.
 
         Raises:

@@ -226,7 +226,8 @@ class _Slice(SeekableFile):
 
 
 def tar_members(url: str, data: BinaryIO) -> dict[str, tuple[Member, Callable[[], BinaryIO]]] | None:
-    """Every member of a plain tar by its path, as `zip_members`; None if it would take many bytes or requests to find them.
+    """Return every member of a plain tar by its path, as `zip_members`; None if it would take many bytes or requests to find
+    them.
 
     Few are enough if the members have one size, or are large: more than a mebibyte.
     """

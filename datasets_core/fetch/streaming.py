@@ -421,7 +421,7 @@ def _shown_size(num_bytes: int) -> str:
 
 
 def _leaves(nested: Any) -> Iterator[str | RemoteFile]:
-    """Every path of a nesting, as text or as remote file."""
+    """Yield every path of a nesting, as text or as remote file."""
     if isinstance(nested, RemoteFile):
         yield nested
     elif isinstance(nested, Mapping):
@@ -495,7 +495,7 @@ def place_of(path: str | os.PathLike[str]) -> str | RemoteFile:
 
 @cache
 def _client() -> HttpClient:
-    """The connections of all files of `place_of`, and the pauses that their servers asked for."""
+    """Return the connections of all files of `place_of`, and the pauses that their servers asked for."""
     from datasets_core.fetch.http import HttpClient
 
     return HttpClient()

@@ -408,7 +408,7 @@ class ForTensorflow(Rows):
         Args:
             batch_size: number of rows in a batch; None returns single rows.
             columns: the input columns: one becomes a tensor, several become a dict of tensors.  None: all columns.
-            shuffle: True to shuffle the rows anew in each epoch.
+            shuffle: True to shuffle the rows again in each epoch.
             collate_fn: makes a batch (a dict of arrays or tensors) from a list of rows (dicts of numpy values).
             drop_remainder: True to drop the last batch if it is shorter.
             collate_fn_args: keyword arguments for `collate_fn`.

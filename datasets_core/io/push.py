@@ -388,7 +388,7 @@ def _state(writer: HubWriter, commit: HubCommit) -> RepositoryState:
 
 
 def _replaced(target: PushTarget, before: HubCommit, splits: Collection[str]) -> dict[str, str]:
-    """Return the files to remove or replace, and their splits; '' for splits that are removed as a whole."""
+    """Return the files to remove or replace, and their splits; '' for splits that are removed completely."""
     inside = re.escape(target.data_dir)
     found = {}
     for path in before.files:

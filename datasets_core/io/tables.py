@@ -258,7 +258,7 @@ def _json_value(value: Any) -> Any:
 
 
 def hugging_face_table(hf: Any, table: pa.Table, rows: RowTable, features: Any) -> Any:
-    """A table of the package `datasets`: mapped files stay files, so that its worker processes map them too.
+    """Return a table of the package `datasets`: mapped files stay files, so that its worker processes map them too.
 
     Args:
         hf: the package.

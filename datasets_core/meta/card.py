@@ -73,7 +73,7 @@ def read_yaml(text: str, *, path: str, lines_above: int) -> Card:
 
 
 def front_matter(text: str, *, path: str) -> tuple[str, int] | None:
-    """The YAML of a card and the number of lines above it; None where a README has none.
+    """Return the YAML of a card and the number of lines above it; None if a README has none.
 
     Raises:
         ManifestError: it is begun and not ended.
@@ -115,23 +115,23 @@ def check_yaml(text: str, *, path: str, lines_above: int = 0) -> None:
 
 
 def yaml_node(value: Any) -> Any:
-    """The node of a plain value."""
+    """Return the node of a plain value."""
     return _Writer(io.StringIO(), sort_keys=False, default_flow_style=False).represent_data(value)
 
 
 def yaml_mapping(entries: Iterable[tuple[str, Any]]) -> Any:
-    """The node of a mapping from texts to nodes, in block style."""
+    """Return the node of a mapping from texts to nodes, in block style."""
     pairs = [(yaml_node(key), node) for key, node in entries]
     return yaml.MappingNode("tag:yaml.org,2002:map", pairs, flow_style=False)
 
 
 def yaml_list(nodes: Iterable[Any]) -> Any:
-    """The node of a list of nodes, in block style."""
+    """Return the node of a list of nodes, in block style."""
     return yaml.SequenceNode("tag:yaml.org,2002:seq", list(nodes), flow_style=False)
 
 
 def yaml_text(node: Any) -> str:
-    """The YAML of a node, as the libraries of the Hub write it: no line is folded that they would not fold."""
+    """Return the YAML of a node, as the libraries of the Hub write it: no line is folded that they would not fold."""
     return str(yaml.serialize(node, Dumper=yaml.SafeDumper, allow_unicode=True))
 
 
@@ -163,7 +163,7 @@ class _CardReader:
         self._compose(text, only_looks="*" not in text and "&" not in text)
 
     def _root(self, text: str) -> Any:
-        """The mapping that the YAML is; None where it says nothing."""
+        """Return the mapping that the YAML is; None if it says nothing."""
         root = self._compose(text)
         if root is None or _is_null(root):
             return None
@@ -315,7 +315,7 @@ class _CardReader:
         return iter({key.value: (key, value) for key, value in node.value}.values())
 
     def _mapping(self, node: Any, what: str) -> tuple[dict[str, Any], dict[str, Any]]:
-        """A mapping as plain values, and the node of each value."""
+        """Return a mapping as plain values, and the node of each value."""
         if not isinstance(node, yaml.MappingNode):
             self._fail(node, f"{what} is not a mapping of keys to values")
         pairs = list(self._pairs(node))

@@ -79,7 +79,7 @@ def _start_of(text: str, lines: int) -> int:
 
 
 def _merged_by_lines(yaml: str, edits: Mapping[str, Mapping[str, Edit]], path: str, above: int, end: str) -> str | None:
-    """As `_merged`, and only the entries that change are made nodes of; None where lines do not show which these are."""
+    """As `_merged`, and only the entries that change are made nodes of; None if lines do not show which these are."""
     _check(yaml, path, above)
     for key in _KEYS:
         for config, edit in edits.get(key, {}).items():
@@ -217,7 +217,7 @@ def _kept_if_equal(old: Any, new: Any) -> Any:
 
 
 def _named(node: Any, config: str) -> Any:
-    """The entry with its name as the first key, unless it has one."""
+    """Return the entry with its name as the first key, unless it has one."""
     if any(key.value == "config_name" for key, _ in node.value):
         return node
     return _mapping([(yaml_node("config_name"), yaml_node(config)), *node.value])
@@ -233,7 +233,7 @@ def _mapping(pairs: list[tuple[Any, Any]]) -> Any:
 
 
 def _spliced(yaml: str, nodes: Mapping[str, tuple[Any, Any]], wanted: Mapping[str, _Entries], end: str) -> str | None:
-    """The YAML with the lines of what changes replaced; None where its lines do not show what belongs to what."""
+    """Return the YAML with the lines of what changes replaced; None if its lines do not show what belongs to what."""
     lines = [line for line in _LINE.findall(yaml) if line]
     column = 0
     if nodes:
@@ -288,7 +288,9 @@ def _whole(entries: _Entries, column: int) -> str:
 
 
 def _item_lines(lines: list[str], entries: _Entries) -> list[tuple[int, int]] | None:
-    """The first line of each entry of a list and the one behind its last; None where they are not in lines of their own."""
+    """Return the first line of each entry of a list and the one after its last; None if they are not in lines of their
+    own.
+    """
     node = entries.node
     if node.id != "sequence" or node.flow_style or not node.value or entries.value.id != "sequence":
         return None
@@ -323,7 +325,7 @@ def _rewritten(nodes: Mapping[str, tuple[Any, Any]], wanted: Mapping[str, _Entri
 
 
 def _says(yaml: str, nodes: Mapping[str, tuple[Any, Any]], wanted: Mapping[str, _Entries], path: str) -> bool:
-    """True if the YAML says what was wanted, and of all else what it said before."""
+    """Return True if the YAML says what was wanted, and of all else what it said before."""
     try:
         found = card_nodes(yaml, path=path)
     except ManifestError:
@@ -359,7 +361,7 @@ def _same(one: Any, other: Any) -> bool:
 
 
 def _have_aliases(nodes: Mapping[str, tuple[Any, Any]], keys: Iterable[str]) -> bool:
-    """True if something below one of the keys is written elsewhere, or is meant elsewhere."""
+    """Return True if something below one of the keys is written elsewhere, or is meant elsewhere."""
     seen: Counter[int] = Counter()
     below: set[int] = set()
     for key, (_, value) in nodes.items():

@@ -93,7 +93,7 @@ def cut_config(text: str, key: str, config: str) -> Cut | None:
 
 
 def cut_key(text: str, key: str) -> Cut | None:
-    """A top-level key with all that is below it; None where the whole must be parsed."""
+    """Return a top-level key with all that is below it; None if the whole must be parsed."""
     try:
         return _block(text, key)[0]
     except _Unclear:
@@ -122,7 +122,7 @@ def entry_lines(text: str, key: str) -> list[tuple[str, int, int]] | None:
 
 
 def _block(text: str, key: str) -> tuple[Cut, frozenset[int]]:
-    """A top-level key with all that is below it, and which of its lines belong to a text of several lines."""
+    """Return a top-level key with all that is below it, and which of its lines belong to a text of several lines."""
     text = "\n" + text.replace("\r\n", "\n")
     if any(mark in text for mark in _STRANGE) or text[-1] != "\n":
         raise _Unclear
@@ -143,13 +143,13 @@ def _block(text: str, key: str) -> tuple[Cut, frozenset[int]]:
 
 
 def _key_of(line: str) -> str | None:
-    """The key of a line, if it has one."""
+    """Return the key of a line, if it has one."""
     key, colon, value = line.partition(":")
     return key.rstrip(" ") if colon and value[:1] in ("", " ") else None
 
 
 def _hidden(text: str, lines: Sequence[str]) -> frozenset[int]:
-    """The lines inside of texts of several lines: quoted ones, and block scalars."""
+    """Return the lines inside of texts of several lines: quoted ones, and block scalars."""
     odd: list[int] = []
     for quote in "'\"":
         if quote in text:
@@ -166,7 +166,7 @@ def _hidden(text: str, lines: Sequence[str]) -> frozenset[int]:
 
 
 def _marked(text: str, lines: Sequence[str]) -> Iterator[int]:
-    """The lines in which a value, or a key, begins with a mark."""
+    """Yield the lines in which a value, or a key, begins with a mark."""
     starts: list[int] = []
     for mark in _MARKS:
         place = text.find(mark)
@@ -179,7 +179,7 @@ def _marked(text: str, lines: Sequence[str]) -> Iterator[int]:
 
 
 def _behind(lines: Sequence[str], number: int) -> int:
-    """The line behind the value that begins in a line: the next one, unless a text of several lines is begun there."""
+    """Return the line after the value that begins in a line: the next one, unless a text of several lines is begun there."""
     line = lines[number]
     body = line.lstrip(" ")
     if not body or body[0] == "#":
@@ -272,7 +272,7 @@ def _is_named(config: str, lines: Sequence[str], start: int, stop: int, hidden: 
 
 
 def _name_in(lines: Sequence[str], start: int, stop: int, hidden: frozenset[int]) -> str | None:
-    """The `config_name` of an item; None where it has none."""
+    """Return the `config_name` of an item; None if it has none."""
     body = lines[start].lstrip(" ")[1:].lstrip(" ")
     if not body or body[0] in "#-":
         raise _Unclear  # the item begins in a line below, or is a list
@@ -286,7 +286,7 @@ def _name_in(lines: Sequence[str], start: int, stop: int, hidden: frozenset[int]
 
 
 def _name(lines: Sequence[str], number: int, stop: int, column: int) -> str:
-    """The name behind `config_name:`, as it is written, without its quotes."""
+    """Return the name after `config_name:`, as it is written, without its quotes."""
     value = lines[number].partition(":")[2].strip(" ")
     below = next((line for line in lines[number + 1 : stop] if line.strip(" ")), "")
     if _indent(below) > column:

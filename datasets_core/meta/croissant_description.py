@@ -54,12 +54,12 @@ class Ids:
         self._taken: set[str] = set()
 
     def new(self, *parts: str) -> str:
-        """An identifier that shows a name, the last of `parts`, behind those that are identifiers already."""
+        """Return an identifier that shows a name, the last of `parts`, after those that are identifiers already."""
         *before, last = parts
         return self._unique("/".join((*before, _segment(last))))
 
     def of_path(self, path: str) -> str:
-        """An identifier that shows the path of a file.
+        """Return an identifier that shows the path of a file.
 
         >>> Ids().of_path("data/train set.csv")
         'data/train%20set.csv'
@@ -76,7 +76,7 @@ class Ids:
 
 
 def _segment(text: str) -> str:
-    """One part of an identifier: dots alone would lead to another place, and an empty part nowhere."""
+    """Return one part of an identifier: dots alone would lead to another place, and an empty part nowhere."""
     if not text.strip("."):
         return "%2E" * len(text) or "_"
     return quote(text, safe="~", errors="replace")
@@ -151,7 +151,7 @@ class FieldWriter:
         self._ids, self._record_set, self._source, self._is_json = ids, record_set, source, is_json
 
     def fields(self, features: Features) -> list[dict[str, Any]]:
-        """One field for each column."""
+        """Return one field for each column."""
         return [
             {**self._field(name, kind, self._ids.new(self._record_set, name), _Place(name)), "description": _said(name, kind)}
             for name, kind in features.items()
@@ -209,7 +209,7 @@ class FieldWriter:
 
 
 def _stepped(path: str, key: str) -> str:
-    """A JSON path, and a key behind it."""
+    """Return a JSON path, and a key after it."""
     key = plain_text(key)
     if _PLAIN_KEY.fullmatch(key):
         return f"{path}.{key}" if path else key
@@ -358,7 +358,7 @@ class CroissantFacts:
         name: of the dataset.
         config: of its config.
         description, citation, license, homepage, version: as recorded; "" if unknown.
-        features: its columns; None where unknown.
+        features: its columns; None if unknown.
         splits: their names.
     """
 
@@ -433,7 +433,7 @@ def _facts(said: CroissantFacts, files: DatasetFiles) -> dict[str, Any]:
 
 
 def _of_splits(tables: Sequence[DatasetFile], splits: Sequence[str]) -> list[DatasetFile]:
-    """The files that hold rows of the splits; all of them where no split is known."""
+    """Return the files that hold rows of the splits; all of them where no split is known."""
     return [file for file in tables if not file.splits or not splits or set(file.splits) & set(splits)]
 
 
@@ -479,7 +479,7 @@ def _record_sets(
     source: Mapping[str, Any],
     tables: Sequence[DatasetFile],
 ) -> list[dict[str, Any]]:
-    """The record set of the rows, behind those that it refers to: the splits, and the names of classes."""
+    """Return the record set of the rows, after those that it refers to: the splits, and the names of classes."""
     before: list[dict[str, Any]] = []
     fields: list[dict[str, Any]] = []
     told = dict.fromkeys(split for file in tables for split in file.splits)

@@ -56,7 +56,7 @@ class Terms:
                     self._prefixes[term] = iri
 
     def plain(self, node: Any, depth: int = 0) -> Any:
-        """The same with short keys; those of vocabularies that do not describe datasets are left out.
+        """Return the same with short keys; those of vocabularies that do not describe datasets are left out.
 
         Raises:
             RecursionError: it is nested too deep.
@@ -98,7 +98,7 @@ _ADVICE = "Fix the description, or load the files by their own format"
 
 
 def parse_croissant(text: str | bytes, *, path: str) -> CroissantDocument:
-    """The nodes of a description.
+    """Return the nodes of a description.
 
     >>> parse_croissant('{"@type": "sc:Dataset", "name": "birds", "license": ["mit", "cc0"]}', path="a.json").facts["license"]
     'mit, cc0'
@@ -347,7 +347,7 @@ def _reference_text(node: Any) -> str:
 
 
 def _text(value: Any) -> str:
-    """A text, in English where it is given in several languages."""
+    """Return a text, in English where it is given in several languages."""
     if isinstance(value, dict):
         value = value.get("@value", value.get("en", next(iter(value.values()), "")))
     if isinstance(value, list):
@@ -357,7 +357,7 @@ def _text(value: Any) -> str:
 
 
 def _short(name: str, parents: tuple[str, str]) -> str:
-    """The name of a column: without the record set, or the field, that some write before it."""
+    """Return the name of a column: without the record set, or the field, that some write before it."""
     for parent in parents:
         if parent and name.startswith(f"{parent}/") and len(name) > len(parent) + 1:
             return name[len(parent) + 1 :]

@@ -62,7 +62,7 @@ class FieldNode:
     fault: str = ""
 
     def leaves(self) -> Iterator[FieldNode]:
-        """The fields without sub-fields."""
+        """Yield the fields without sub-fields."""
         if not self.sub_fields:
             yield self
         for inner in self.sub_fields:
@@ -207,24 +207,24 @@ _ARRAYS = {2: Array2D, 3: Array3D, 4: Array4D, 5: Array5D}
 
 
 def is_known(data_types: Sequence[str]) -> bool:
-    """True if at least one of these types is one that values can be read as."""
+    """Return True if at least one of these types is one that values can be read as."""
     return any(each in _EXACT or each in _LOOSE or each in _MEDIA or each == _BOX for each in data_types)
 
 
 def is_media(data_types: Sequence[str]) -> bool:
-    """True if values are the bytes of pictures, sounds or films."""
+    """Return True if values are the bytes of images, audio or video."""
     return any(each in _MEDIA for each in data_types)
 
 
 def is_read_as_text(data_types: Sequence[str]) -> bool:
-    """True if values in a text file are taken unchanged: texts, and times, which have formats of their own."""
+    """Return True if values in a text file are taken unchanged: texts, and times, which have formats of their own."""
     if is_media(data_types) or _BOX in data_types:
         return False
     return value_feature(data_types, None).dtype not in ("bool", *_EXACT.values())
 
 
 def value_feature(data_types: Sequence[str], stored: pa.DataType | None) -> Any:
-    """The feature of single values.
+    """Return the feature of single values.
 
     Args:
         data_types: the last parts of the IRIs of their types.
@@ -267,7 +267,7 @@ def _media(kind: str) -> FeatureType:
 
 
 def in_lists(feature: FeatureType, shape: Sequence[int]) -> FeatureType:
-    """A feature inside lists of these lengths; numbers in lists of two or more fixed lengths are an array.
+    """Return a feature inside lists of these lengths; numbers in lists of two or more fixed lengths are an array.
 
     >>> in_lists(Value("int8"), (-1,)), in_lists(Value("int8"), (2, 3))
     (List(Value('int8')), Array2D(shape=(2, 3), dtype='int8'))
@@ -307,7 +307,9 @@ def field_feature(field: FieldNode, stored: pa.DataType | None, classes: Mapping
 
 
 def class_names(document: CroissantDocument, field: FieldNode) -> list[str] | None:
-    """The names of the classes that a field numbers from 0 on, where the record set that it refers to lists such; else None."""
+    """Return the names of the classes that a field numbers from 0 on, where the record set that it refers to lists such; else
+    None.
+    """
     target = document.fields.get(field.references.node) if field.references is not None else None
     if target is None or target[0].data is None or "Enumeration" not in target[0].data_types:
         return None
@@ -348,7 +350,7 @@ _STEP = re.compile(
 
 
 def parse_json_path(text: str) -> tuple[Step, ...]:
-    """The steps of a path.
+    """Return the steps of a path.
 
     >>> parse_json_path("$.rows[*].name"), parse_json_path("bytes"), parse_json_path("$['a b'][0]")
     (('rows', None, 'name'), ('bytes',), ('a b', 0))

@@ -42,7 +42,7 @@ _SHARDED = r"data/([^/]*)-[0-9]{5}-of-[0-9]{5}[^/]*\.[^/]*"
 
 
 def is_pattern(path: str) -> bool:
-    """True if `path` holds a wildcard (`*`, `?`, `[`).
+    """Return True if `path` holds a wildcard (`*`, `?`, `[`).
 
     >>> is_pattern("data/*.csv"), is_pattern("data/a.csv")
     (True, False)
@@ -52,7 +52,7 @@ def is_pattern(path: str) -> bool:
 
 @lru_cache(maxsize=256)
 def compiled(pattern: str) -> re.Pattern[str]:
-    """Return the regular expression of a glob: `*` stays within a folder, `**` as a whole part crosses folders.
+    """Return the regular expression of a glob: `*` stays within a folder, `**` completely part crosses folders.
 
     Raises:
         ConfigurationError: `**` next to other characters, or a reversed range in brackets.
@@ -110,7 +110,9 @@ def _special_folders(path: str) -> int:
 
 
 def _visible_to(pattern: str) -> Callable[[str], bool]:
-    """The test that `pattern` puts to a path: no more hidden or `__` parts than it spells out itself, no excluded name."""
+    """Return the test that `pattern` puts to a path: no more hidden or `__` parts than it spells out itself, no excluded
+    name.
+    """
     hidden, special, name = _hidden_parts(pattern), _special_folders(pattern), pattern.rpartition("/")[2]
 
     def visible(path: str) -> bool:
@@ -173,7 +175,7 @@ def _by_shards(paths: Sequence[str]) -> dict[str, list[str]]:
 
 
 def _ends_in_extension(name: str) -> bool:
-    """True if a shard number follows an extension, as in `mnist-train.tfrecord-00000-of-00010.gz`."""
+    """Return True if a shard number follows an extension, as in `mnist-train.tfrecord-00000-of-00010.gz`."""
     return "." in name and f".{name.rpartition('.')[2].lower()}" in FORMATS
 
 
@@ -192,7 +194,9 @@ def _by_keyword(paths: Sequence[str], any_keyword: str, templates: tuple[str, ..
 
 
 def _ranked(candidates: list[str], words: tuple[str, ...], templates: tuple[str, ...]) -> list[str]:
-    """The candidates that a keyword with borders finds, those of the first keyword and the first borders first, each once."""
+    """Return the candidates that a keyword with borders finds, those of the first keyword and the first borders first, each
+    once.
+    """
     found: list[str] = []
     left = candidates
     for word, template in itertools.product(words, templates):
@@ -237,7 +241,7 @@ class DataFilesList(list[str]):
 
     @classmethod
     def from_entries(cls, entries: Iterable[FileEntry], links: Mapping[str, tuple[str, str]] | None = None) -> DataFilesList:
-        """The files of a listing."""
+        """Return the files of a listing."""
         listed = list(entries)
         identities = ((found.path, found.size, found.identity) for found in listed)
         return cls((found.path for found in listed), identities, links or {})
@@ -530,7 +534,7 @@ class _Search:
         return os.path.realpath(joined) if ".." in local.split("/") and not is_pattern(local) else os.path.normpath(joined)
 
     def _literal(self, path: str, name: str) -> FileEntry | None:
-        """The one file at `path`; None where `path` is a pattern."""
+        """Return the one file at `path`; None if `path` is a pattern."""
         head, chain, _ = path.partition("::")
         wild = is_pattern(head)
         known = self._known(path)
@@ -557,7 +561,7 @@ class _Search:
         raise DataFilesNotFoundError(f"There is no data file {path}. {folder} contains: {_there(folder)}.")
 
     def _listed(self, known: Listing, path: str, name: str, wild: bool) -> FileEntry | None:
-        """The one file at `path` in what is known; None where `path` is a pattern."""
+        """Return the one file at `path` in what is known; None if `path` is a pattern."""
         found = known.entry(path)
         if found is not None or wild:
             return found
@@ -610,7 +614,7 @@ class _Search:
 
 
 def _is_plain(name: str) -> bool:
-    """True if `name` is an absolute local path without wildcards, in the form that `_Search` gives to others."""
+    """Return True if `name` is an absolute local path without wildcards, in the form that `_Search` gives to others."""
     return name.startswith("/") and re.search(_NOT_PLAIN, name) is None
 
 

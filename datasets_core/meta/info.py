@@ -400,7 +400,7 @@ DatasetInfo.features = _FeaturesField()  # type: ignore[assignment]
 
 
 def _plain_dtypes(form: Any) -> dict[str, str] | None:
-    """The dtypes by column of a stored form whose columns are all plain values; None of others."""
+    """Return the dtypes by column of a stored form whose columns are all plain values; None of others."""
     if type(form) is not dict or not form:
         return None
     found: dict[str, str] = {}
@@ -460,7 +460,7 @@ def _is_unknown(value: Any) -> bool:
 
 
 def _is_stored(form: Any) -> bool:
-    """True if `form` is the JSON form of features and not a mapping of feature objects."""
+    """Return True if `form` is the JSON form of features and not a mapping of feature objects."""
     if isinstance(form, Mapping):
         return isinstance(form.get("_type"), str) or any(map(_is_stored, form.values()))
     return isinstance(form, list) and any(map(_is_stored, form))
@@ -578,7 +578,7 @@ def info_of(form: Any, *, path: str, place: str = "") -> DatasetInfo:
 
 
 def restated(error: DatasetsCoreError, *, path: str, where: str = "") -> ManifestError:
-    """An error about a value, as one about the file that holds it: the same two sentences, with the place before them."""
+    """Return the error of a value as an error of the file that contains it, with the place before the same text."""
     reason, stop, advice = str(error).removesuffix(".").rpartition(". ")
     return ManifestError(path, where + reason, advice=advice) if stop else ManifestError(path, where + advice)
 
@@ -614,7 +614,7 @@ class ConfigEntry(NamedTuple):
 
     Attributes:
         name: the config's name.
-        data_files: patterns by split, relative to the repository; None where the card names none.
+        data_files: patterns by split, relative to the repository; None if the card names none.
         data_dir: folder inside the repository, if one is named.
         default: whether the card calls it the default.
         version: version, if one is named.
@@ -658,11 +658,11 @@ class LazyInfos(Mapping[str, DatasetInfo]):
 
     @abc.abstractmethod
     def one(self, name: str) -> DatasetInfo | None:
-        """The info of one config; None where there is none."""
+        """Return the info of one config; None if there is none."""
 
     @abc.abstractmethod
     def every(self) -> dict[str, DatasetInfo]:
-        """All of them."""
+        """Return all of them."""
 
     def __getitem__(self, name: str) -> DatasetInfo:
         if name not in self._made:
@@ -680,7 +680,7 @@ class LazyInfos(Mapping[str, DatasetInfo]):
 
 
 def is_config_name(name: object) -> bool:
-    """True if a card may call a config so: the name becomes that of a folder.
+    """Return True if a card may call a config so: the name becomes that of a folder.
 
     >>> is_config_name("en-1.0"), is_config_name("a/b"), is_config_name(".."), is_config_name("a\\nb")
     (True, False, False, False)
@@ -689,7 +689,7 @@ def is_config_name(name: object) -> bool:
 
 
 def joined(*infos: Mapping[str, DatasetInfo]) -> Mapping[str, DatasetInfo]:
-    """Several infos by config as one; where two speak of a config, the last one has the word, and no other is looked at.
+    """Return several mappings of configs to infos as one; for a config in several of them, the last one is used.
 
     >>> from datasets_core import DatasetInfo
     >>> joined({"a": DatasetInfo("x"), "b": DatasetInfo("y")}, {"a": DatasetInfo("z")})["a"].description

@@ -82,12 +82,12 @@ class FilesOrigin(Protocol):
     """Interface for the files of a dataset, looked up on use."""
 
     def dataset_files(self, folder: str | None = None) -> DatasetFiles:
-        """The files, local ones by their paths below `folder`, or below the innermost folder that holds them all."""
+        """Return the files, local ones by their paths below `folder`, or below the innermost folder that holds them all."""
         ...
 
 
 def media_type(name: str) -> str:
-    """The media type of a file by its name; of a packed file that of the packing.
+    """Return the media type of a file by its name; of a packed file that of the packing.
 
     >>> media_type("a/b.csv"), media_type("b.tar.gz"), media_type("b.mp3"), media_type("b")
     ('text/csv', 'application/gzip', 'audio/mpeg', 'application/octet-stream')
@@ -151,7 +151,7 @@ _SHARD = r"-[0-9]{5,}-of-[0-9]{5,}$"
 
 
 def extensions(path: str) -> Iterator[str]:
-    """The extensions of a path or URL, the last first, in lower case, without the number of a shard behind them.
+    """Yield the extensions of a path or URL, the last first, in lower case, without the number of a shard after them.
 
     >>> list(extensions("https://x.org/a.CSV.gz?download=1"))
     ['.gz', '.csv']
@@ -163,7 +163,7 @@ def extensions(path: str) -> Iterator[str]:
 
 
 def is_bare_shard(path: str) -> bool:
-    """True if the name of a file ends with a shard number, without extension: a naming of record files.
+    """Return True if the name of a file ends with a shard number, without extension: a naming of record files.
 
     >>> [is_bare_shard(name) for name in ("train-00000-of-01024", "v1.0-train-00000-of-01024.gz", "a.txt-00000-of-00002")]
     [True, True, False]
@@ -187,19 +187,19 @@ class Listing(Protocol):
     """Known content of a store, by URLs at pinned versions, which saves requests for each file."""
 
     def holds(self, url: str) -> bool:
-        """True if this listing has the content of a URL, or of the archive after its last `::`."""
+        """Return True if this listing has the content of a URL, or of the archive after its last `::`."""
         ...
 
     def pinned(self, url: str) -> str:
-        """The URL in its one spelling, at the version that is listed."""
+        """Return the URL in its one spelling, at the version that is listed."""
         ...
 
     def is_whole(self, url: str) -> bool:
-        """True if all that the store holds at a pinned URL is listed, so that what is missing is missing there."""
+        """Return True if all that the store holds at a pinned URL is listed, so that what is missing is missing there."""
         ...
 
     def entry(self, url: str) -> FileEntry | None:
-        """One file by its pinned URL; None where there is none."""
+        """Return one file by its pinned URL; None if there is none."""
         ...
 
     def list_folder(self, url: str) -> list[FileEntry]:
@@ -210,7 +210,7 @@ class Listing(Protocol):
 def list_folder(
     folder: str, *, max_depth: int | None = None, hidden: bool = False, storage_options: dict[str, Any] | None = None
 ) -> list[FileEntry]:
-    """The files of `folder`, by path.
+    """Return the files of `folder`, by path.
 
     Args:
         folder: local folder or URL.
@@ -234,7 +234,7 @@ def _list_remote(folder: str, storage_options: dict[str, Any] | None) -> list[Fi
 
 
 def _list_chain(folder: str, storage_options: dict[str, Any] | None) -> list[FileEntry]:
-    """The members of `zip://folder::archive.zip` and the like; what changes them is a change of the archive."""
+    """Return the members of `zip://folder::archive.zip` and the like; what changes them is a change of the archive."""
     around = _around(folder, storage_options)
     with _archive(around.path):
         fs, inner = files.filesystem(folder, storage_options)
@@ -255,7 +255,7 @@ def member(path: str, storage_options: dict[str, Any] | None) -> FileEntry | Non
 
 
 def _around(path: str, storage_options: dict[str, Any] | None) -> FileEntry:
-    """The file behind the last `::`, which all others are parts of."""
+    """Return the file after the last `::`, which all others are parts of."""
     outer = path.rpartition("::")[2]
     found = entry_at(outer, storage_options)
     if found is None:
@@ -309,7 +309,7 @@ def _archive(path: str) -> Iterator[None]:
 
 
 def paths_in(folder: str, listing: Iterable[FileEntry]) -> list[str]:
-    """The paths of a listing as seen from its folder, with `/` between the parts."""
+    """Return the paths of a listing as seen from its folder, with `/` between the parts."""
     if files.is_url(folder):
         root = folder.partition("::")[0].partition("://")[2].strip("/")
         inner = (found.path.partition("::")[0].partition("://")[2].strip("/") for found in listing)
@@ -329,7 +329,7 @@ class UnfitFileError(Exception):
 def opened(path: str, *, most_bytes: int, within: str | None = None) -> BinaryIO:
     """Open an untrusted file, if reading it ends and reveals nothing of other folders.
 
-    The opened file itself is checked: a link that is changed meanwhile has no effect.
+    The opened file itself is checked: a link that is changed meanwhile is ignored.
 
     Args:
         path: the file; links are followed.
@@ -367,7 +367,7 @@ def small_bytes(path: str, *, most_bytes: int, within: str | None = None) -> byt
 
 
 def _lies_in(folder: str, path: str, status: os.stat_result) -> bool:
-    """True if the file that was opened by `path` lies in the folder."""
+    """Return True if the file that was opened by `path` lies in the folder."""
     place = os.path.realpath(path)
     try:
         is_same = os.path.samestat(os.lstat(place), status)

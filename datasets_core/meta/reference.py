@@ -38,7 +38,7 @@ class DatasetRef(NamedTuple):
 
     @classmethod
     def parse(cls, text: str) -> DatasetRef:
-        """The reference `name`, `owner/name` or `owner/name/config`, each with an optional `:version`.
+        """Return the reference `name`, `owner/name` or `owner/name/config`, each with an optional `:version`.
 
         Raises:
             ReferenceSyntaxError: the text is none of these.
@@ -68,7 +68,7 @@ class DatasetRef(NamedTuple):
 
 
 def split_version(path: str) -> tuple[str, str | None]:
-    """A path, and the version or pattern that follows it after a colon; None where none does.  A URL has none.
+    """Return a path, and the version or pattern that follows it after a colon; None if none does. A URL has none.
 
     Raises:
         ReferenceSyntaxError: numbers with leading zeros.
@@ -151,7 +151,8 @@ def parse_builder_name(text: str, given: Mapping[str, Any] | None = None) -> Bui
 
 
 def tfds_name(class_name: str) -> str:
-    """The name that TensorFlow Datasets gives a class: Hugging Face joins digits to the capitals before them, and it does not.
+    """Return the name that TensorFlow Datasets gives a class: Hugging Face joins digits to the capitals before them, and it
+    does not.
 
     >>> tfds_name("HTTPServer2Data"), tfds_name("QM9")
     ('http_server2_data', 'q_m9')
@@ -184,7 +185,7 @@ _UNDERSCORES = r"(_{2,})"
 
 
 def camelcase_to_snakecase(name: str) -> str:
-    """The name of a dataset by the name of its class.
+    """Return the name of a dataset by the name of its class.
 
     >>> camelcase_to_snakecase("HTTPServer2Data")
     'http_server2_data'
@@ -194,7 +195,7 @@ def camelcase_to_snakecase(name: str) -> str:
 
 
 def snakecase_to_camelcase(name: str) -> str:
-    """The name of a class by the name of its dataset; runs of underscores stay.
+    """Return the name of a class by the name of its dataset; runs of underscores stay.
 
     >>> snakecase_to_camelcase("http_server2_data")
     'HttpServer2Data'
@@ -207,7 +208,7 @@ OF_TFDS = "_dataset_builder"  # what TFDS adds to the name of a folder for that 
 
 
 def script_in(folder: str) -> str | None:
-    """The script of a folder: it is called as the folder is, or as TFDS calls it; None where there is none.
+    """Return the script of a folder: it is called as the folder is, or as TFDS calls it; None if there is none.
 
     >>> script_in("/no/such/folder")
     """

@@ -130,7 +130,7 @@ class RowBlocks:
 
     @classmethod
     def joined(cls, parts: Sequence[RowBlocks]) -> RowBlocks:
-        """The blocks of several lists of files, one after the other.
+        """Return the blocks of several lists of files, one after the other.
 
         >>> joined = RowBlocks.joined([RowBlocks.of([4, 2]), RowBlocks.of([3])])
         >>> joined.rows.tolist(), joined.files.tolist()
@@ -158,11 +158,12 @@ class RowBlocks:
 
     @cached_property
     def ends(self) -> Ints:
-        """The row behind each block."""
+        """The row after each block."""
         return np.cumsum(self.rows)
 
     def cut(self, runs: Iterable[range]) -> RowBlocks:
-        """The blocks of some runs of rows, one run after the other: cut where a run begins or ends, bytes in proportion.
+        """Return the blocks of some ranges of rows, one run after the other: cut where a run begins or ends, bytes in
+        proportion.
 
         >>> RowBlocks.of([4, 4, 2]).cut([range(3, 9)]).rows.tolist()
         [1, 4, 1]
@@ -190,7 +191,7 @@ class RowBlocks:
         return RowBlocks(joined[0], joined[1], joined[2], self.is_indexed, self.num_files)
 
     def to_json(self) -> dict[str, Any]:
-        """The blocks as plain JSON: each list of numbers as runs `[number, how many in a row]`."""
+        """Return the blocks as plain JSON: each list of numbers as runs `[number, how many in a row]`."""
         return {
             "rows": _coded(self.rows),
             "sizes": _coded(self.sizes),
@@ -220,7 +221,7 @@ class RowBlocks:
 
 
 def _coded(numbers: Ints) -> list[list[int]]:
-    """Numbers as runs of the same one."""
+    """Return numbers as runs of the same one."""
     if not len(numbers):
         return []
     begins = np.flatnonzero(np.concatenate([[True], numbers[1:] != numbers[:-1]]))
@@ -242,7 +243,7 @@ _INDEX = re.compile(r"0|[1-9][0-9]{0,18}")
 
 
 def row_id(name: str, index: int) -> str:
-    """The id of row `index` of the shard file `name`.
+    """Return the id of row `index` of the shard file `name`.
 
     >>> row_id("reviews-train-00003-of-00012.arrow", 32)
     'reviews-train-00003-of-00012.arrow__32'
@@ -278,7 +279,7 @@ def shard_number(name: str, total: int, file_name: Callable[[int], str]) -> int 
 
 
 def alike_names(name: str, known: Iterable[str]) -> str:
-    """The files of joined folders whose names end in `name`, as words of a message; none for none.
+    """Return the files of joined folders whose names end in `name`, as words of a message; none for none.
 
     >>> alike_names("a.arrow", ["x/a.arrow", "y/a.arrow", "y/b.arrow"])
     ", but 'x/a.arrow', 'y/a.arrow' are"

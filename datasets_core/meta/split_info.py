@@ -61,7 +61,7 @@ class FileInstruction:
 
     @classmethod
     def of_rows(cls, filename: str, start: int, stop: int, whole: int) -> FileInstruction:
-        """Rows `start` to `stop` of a file of `whole` rows; unchecked, being made by the hundred thousand."""
+        """Return rows `start` to `stop` of a file of `whole` rows; unchecked, being made by the hundred thousand."""
         made = object.__new__(cls)
         take = -1 if stop == whole else stop - start
         made.__dict__.update(filename=filename, skip=start, take=take, num_examples=stop - start, examples_in_shard=whole)
@@ -259,7 +259,7 @@ class SubSplitInfo:
 
 
 def shard_file_name(dataset: str, split: str, index: int, total: int, extension: str = "arrow") -> str:
-    """The file name of shard `index` of the `total` shards of a split; five digits, more from 100,000 shards on.
+    """Return the file name of shard `index` of the `total` shards of a split; five digits, more from 100,000 shards on.
 
     >>> shard_file_name("reviews", "train", 3, 12)
     'reviews-train-00003-of-00012.arrow'
@@ -305,7 +305,7 @@ class SplitInfo:
     shard_names: list[str] | None = field(default=None, compare=False)
 
     def __deepcopy__(self, memo: dict[int, Any]) -> SplitInfo:
-        """A copy with lists of its own, made in one step: a thousand shards would take milliseconds one by one."""
+        """Return a copy with lists of its own, made in one step: a thousand shards would take milliseconds one by one."""
         other = copy.copy(self)
         for name, value in vars(other).items():
             if isinstance(value, list):
@@ -416,7 +416,9 @@ class SplitInfo:
         return self.shards.borders[shard] + place
 
     def _shard(self, name: str) -> int | None:
-        """The shard with this file name: by the number in the name, and by going through the names where they have none."""
+        """Return the shard with this file name: by the number in the name, and by going through the names where they have
+        none.
+        """
         from datasets_core.meta.row_blocks import shard_number
 
         found = shard_number(name, self.num_shards, self.file_name)
@@ -582,7 +584,7 @@ class SplitDict(dict[str, SplitInfo]):
 
     @property
     def total_num_examples(self) -> int | None:
-        """Rows of all splits; None where a split's number is unknown."""
+        """Rows of all splits; None if a split's number is unknown."""
         counts = [info.num_examples for info in self.values()]
         return None if None in counts else sum(count for count in counts if count is not None)
 

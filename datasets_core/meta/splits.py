@@ -37,7 +37,7 @@ class ShardLengths(tuple[int, ...]):
 
     @cached_property
     def borders(self) -> list[int]:
-        """The first row of each shard, and the row behind the last."""
+        """The first row of each shard, and the row after the last."""
         return list(accumulate(self, initial=0))
 
     @property
@@ -46,12 +46,14 @@ class ShardLengths(tuple[int, ...]):
         return self.borders[-1]
 
     def place(self, row: int) -> tuple[int, int]:
-        """The shard of a row from 0 to `total`, and the row's number in it."""
+        """Return the shard of a row from 0 to `total`, and the row's number in it."""
         shard = bisect_right(self.borders, row) - 1
         return shard, row - self.borders[shard]
 
     def pieces(self, first: int, last: int) -> Iterator[tuple[int, int, int]]:
-        """Rows `first` to `last` as shard, first row in it and the row behind the last; shards without rows are left out."""
+        """Yield rows `first` to `last` as shard, first row in it and the row after the last; shards without rows are left
+        out.
+        """
         borders = self.borders
         shard = bisect_right(borders, first) - 1
         while first < last:
@@ -78,7 +80,7 @@ _MAX_DIGITS = 40  # int() refuses, and float() drowns in, thousands of digits
 
 
 def is_split_name(name: object) -> bool:
-    """True if `name` can be the name of a split: words of letters, digits, `_` and `-`, with dots between them.
+    """Return True if `name` can be the name of a split: words of letters, digits, `_` and `-`, with dots between them.
 
     >>> is_split_name("train.clean-100"), is_split_name("../train")
     (True, False)
@@ -139,7 +141,7 @@ class SplitPart:
         return f"{self.split}[{bounds}]" + (f"({self.rounding})" if self.rounding == "pct1_dropremainder" else "")
 
     def bounds(self, total: int, shards: Sequence[int] | None) -> tuple[int, int]:
-        """First row and the row behind the last, before the cuts, in a split of `total` rows.
+        """First row and the row after the last, before the cuts, in a split of `total` rows.
 
         Raises:
             SplitSyntaxError: `pct1_dropremainder` on fewer than 100 rows.
@@ -169,7 +171,7 @@ class SplitPart:
         return first, last
 
     def _row(self, percent: float, total: int) -> int:
-        """The row at `percent`; a negative one counts from the end, also where it rounds to no row at all."""
+        """Return the row at `percent`; a negative one counts from the end, also where it rounds to no row at all."""
         if self.rounding == "pct1_dropremainder":
             if total < 100:
                 raise SplitSyntaxError(str(self), f"pct1_dropremainder needs at least 100 rows, but {self.split!r} has {total}")
@@ -437,7 +439,7 @@ def slice_part(split_name: str, *, from_: float | None, to: float | None, unit: 
 
 
 def _in_our_order(rounding: Any, from_: Any, to: Any, unit: Any) -> tuple[Any, Any, Any, Any]:
-    """The arguments of `ReadInstruction`, also where they came by position as (from_, to, unit, rounding)."""
+    """Return the arguments of `ReadInstruction`, also where they came by position as (from_, to, unit, rounding)."""
     if isinstance(to, str) and not isinstance(rounding, str):
         return unit, rounding, from_, to
     if not isinstance(rounding, str | None) and (from_ is None or to is None):
@@ -592,7 +594,7 @@ class Split:
 
 
 def parse_split(value: Any) -> Any:
-    """The same nest as `value` (str, instruction, list, tuple, dict) with a `ReadInstruction` for each leaf.
+    """Return the same nest as `value` (str, instruction, list, tuple, dict) with a `ReadInstruction` for each leaf.
 
     >>> parse_split({"fit": "train[:90%]", "check": ["train[90%:]", Split.TEST]})
     {'fit': ReadInstruction('train[:90%]'), 'check': [ReadInstruction('train[90%:]'), ReadInstruction('test')]}
@@ -641,7 +643,7 @@ class RowRange(NamedTuple):
 
 
 def absolute(split: str | ReadInstruction, shard_lengths: Mapping[str, Sequence[int]]) -> list[AbsoluteRange]:
-    """The rows of each part of `split`, counted within the part's split.
+    """Return the rows of each part of `split`, counted within the part's split.
 
     >>> absolute("train[-50%:]+test", {"train": [4, 4], "test": [3]})
     [AbsoluteRange(splitname='train', from_=4, to=8), AbsoluteRange(splitname='test', from_=0, to=3)]

@@ -55,7 +55,7 @@ def check_experiment(experiment: object) -> enum.Enum:
 
 
 def is_on_by_default(experiment: enum.Enum) -> bool:
-    """True if a version implements `experiment` that does not speak of it: as `__on_by_default__` of its class says.
+    """Return True if a version implements `experiment` that does not speak of it: as `__on_by_default__` of its class says.
 
     >>> is_on_by_default(Experiment.DUMMY)
     False
@@ -230,7 +230,7 @@ def _numbers(text: object) -> tuple[int, int, int]:
 
 
 def check_pattern(pattern: str | Version) -> str:
-    """The text of `pattern`, if it is a version or a version with `*` in place of numbers.
+    """Return the text of `pattern`, if it is a version or a version with `*` in place of numbers.
 
     Raises:
         ReferenceSyntaxError: it is neither.
@@ -244,7 +244,7 @@ def check_pattern(pattern: str | Version) -> str:
 
 
 def highest(pattern: str | Version, versions: Iterable[str | Version]) -> Version | None:
-    """The highest of `versions` that fits `pattern`; None where none does.
+    """Return the highest of `versions` that fits `pattern`; None if none does.
 
     >>> highest("1.*.*", ["1.2.0", "1.10.0", "2.0.0"])
     1.10.0

@@ -76,7 +76,7 @@ class RecordFile(ABC):
 
     @abstractmethod
     def version(self) -> FileVersion:
-        """The size of the file, and what distinguishes this version from others."""
+        """Return the size of the file, and what distinguishes this version from others."""
 
     @abstractmethod
     def at(self, start: int, stop: int) -> bytes:
@@ -273,7 +273,7 @@ class TFRecordReader:
 
     Args:
         path: a local path, a URL, a `RemoteFile`, or a file object open for reading bytes.
-        compression: "GZIP" or "ZLIB" for the file as a whole, "" for none; None to detect it from the first bytes.
+        compression: "GZIP" or "ZLIB" for the file completely, "" for none; None to detect it from the first bytes.
         verify: True to compare the CRCs of lengths and data.
         index: positions of the records, for `records` and `num_records`: a `RecordIndex` or the path of one; None: the
             file `<file>.idx`, or else an index made by reading the file.
@@ -519,7 +519,7 @@ class TFRecordReader:
 
     @property
     def is_compressed(self) -> bool:
-        """True if the file is compressed as a whole."""
+        """True if the file is compressed completely."""
         if self._compression is None:
             self._compression = compression_of(self._file.at(0, HEAD_BYTES))
         return bool(self._compression)

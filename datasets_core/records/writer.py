@@ -101,7 +101,7 @@ class TFRecordWriter:
 
     Args:
         path: a local path, an fsspec URL, or a file object open for writing bytes, which is written directly and left open.
-        compression: "GZIP" or "ZLIB" for the file as a whole; None or "" for none.
+        compression: "GZIP" or "ZLIB" for the file completely; None or "" for none.
         compression_level: from 0 to 9; -1 is the default of zlib.
 
     Raises:

@@ -162,7 +162,7 @@ class FolderSource:
         return read_folder_card(self.folder, self.request.storage_options)
 
     def _base(self, data_dir: str) -> str:
-        """The folder that is searched for data files."""
+        """Return the folder that is searched for data files."""
         return files.join(self.folder, data_dir).rstrip("/") or "/"
 
     def _named_files(self, data_files: DataFiles, base: str) -> DataFilesDict:

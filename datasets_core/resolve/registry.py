@@ -149,7 +149,7 @@ def is_archive(path: str) -> bool:
 
 
 def archive_format(path: str, members: Sequence[str]) -> tuple[str, Mapping[str, Any]] | None:
-    """Return the format that reads an archive as a whole, by its name and first members; None if its members are files.
+    """Return the format that reads an archive completely, by its name and first members; None if its members are files.
 
     A module declares it by `claims(members)` next to `EXTENSIONS`.
     """

@@ -182,7 +182,7 @@ class Script:
 
     @property
     def digest(self) -> str:
-        """sha256 of the texts, wherever they lie: the identity of what the script does."""
+        """sha256 of the texts, wherever they are: the identity of what the script does."""
         sha = hashlib.sha256()
         for module in sorted(self.modules, key=lambda each: each.name):
             sha.update(f"{module.name}\0{len(module.text)}\0".encode() + module.text)
@@ -244,7 +244,9 @@ def read_script(path: str | os.PathLike[str], *, is_confined: bool = False, plac
 
 
 def _root_of(module: Module, folder: str) -> str:
-    """The folder that the name of a module is seen from: the script's, or for one of a collection, that of the collection."""
+    """Return the folder that the name of a module is seen from: the script's, or for one of a collection, that of the
+    collection.
+    """
     parts = module.name.split(".")
     plain = os.path.dirname(module.path) if module.is_package else module.path.removesuffix(".py")
     return plain.removesuffix(os.path.join(os.sep, *parts)) if plain.endswith(os.path.join(os.sep, *parts)) else folder

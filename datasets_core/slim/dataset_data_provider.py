@@ -121,7 +121,7 @@ class DatasetDataProvider(DataProvider, Runner):
         common_queue_min: minimum number of samples kept in it, until the files end.
         record_key: name of the item with the origin of a sample, `file:position`; None to omit this item.
         seed: seed of the order; None draws a seed, which states include.
-        scope: has no effect.
+        scope: ignored.
         format: format of items: `"numpy"` arrays or `"torch"` tensors.
 
     Raises:

@@ -222,7 +222,7 @@ class ParallelReader(Runner):
 
         Args:
             queue: the files in reading order: a `WorkUnits`, or a list of paths; pass the same object in each call.
-            name: has no effect.
+            name: ignored.
 
         Raises:
             OutOfRangeError: there are no more samples.
@@ -258,7 +258,7 @@ class ParallelReader(Runner):
         """Return the number of samples read from the files, including those in the queue.
 
         Args:
-            name: has no effect.
+            name: ignored.
         """
         return 0 if self._samples is None else self._samples.num_records_produced()
 
@@ -266,7 +266,7 @@ class ParallelReader(Runner):
         """Return the number of files read to their end.
 
         Args:
-            name: has no effect.
+            name: ignored.
         """
         return 0 if self._samples is None else self._samples.num_work_units_completed()
 
@@ -640,7 +640,7 @@ def prefetch_queue(
 
     Args:
         tensors, capacity, num_threads, dynamic_pad: see `PrefetchQueue`.
-        shared_name, name: have no effect.
+        shared_name, name: ignored.
 
     Example:
         >>> from datasets_core import slim

@@ -42,7 +42,7 @@ class QueueRunners:
     started.
 
     Args:
-        runners: further objects to close at the end; a TensorFlow session, as passed by older code, has no effect.
+        runners: further objects to close at the end; a TensorFlow session, as passed by older code, is ignored.
 
     Raises:
         NestedQueueRunnerError: (on entry) another block is open.

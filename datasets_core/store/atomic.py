@@ -118,7 +118,7 @@ class StagedFolder:
 
 
 def exchange(one: str, other: str) -> bool:
-    """Swap two folders of one file system in one step; False where the system or the file system cannot.
+    """Swap two folders of one file system in one step; False if the system or the file system cannot.
 
     >>> import os, tempfile
     >>> with tempfile.TemporaryDirectory() as folder:
@@ -156,7 +156,7 @@ def _make_folder(path: str) -> None:
 
 
 def _is_here(folder: str) -> bool:
-    """True if a process that works in the folder, ours, would find itself in a removed one."""
+    """Return True if a process that works in the folder, ours, would find itself in a removed one."""
     try:
         here = os.path.realpath(os.getcwd())
     except FileNotFoundError:
@@ -168,7 +168,7 @@ def _is_here(folder: str) -> bool:
 
 
 def _locked(folder: str) -> int | None:
-    """The lock on a folder, held by the descriptor; None where the system has none for folders."""
+    """Return the lock on a folder, held by the descriptor; None if the system has none for folders."""
     try:
         import fcntl  # not on every system
 
@@ -236,7 +236,7 @@ def _schema_at(path: str) -> pa.Schema | None:
 
 
 def _has_fingerprint(described: bytes | None) -> bool:
-    """True if another library wrote the file as the result of a transform, which it gives a fingerprint."""
+    """Return True if another library wrote the file as the result of a transform, which it gives a fingerprint."""
     try:
         return "fingerprint" in json.loads(described or b"{}")
     except ValueError:

@@ -1,6 +1,6 @@
 """Rows of an author's generator in chunks bounded in rows and bytes, protected from later changes by the author.
 
-An author may refill one dict again and again.  So the first rows of every chunk are copied and compared with their copies:
+An author may refill one dict repeatedly.  So the first rows of every chunk are copied and compared with their copies:
 if they differ, the copies are the rows, and every later row is copied when it is yielded.
 """
 
@@ -111,7 +111,7 @@ class Chunks:
         return False
 
     def _are_apart(self, chunk: Sequence[Any], probed: int) -> bool:
-        """True if no two rows behind the probes are, or hold, one object that can be changed and is not in a probe."""
+        """Return True if no two rows after the probes are, or hold, one object that can be changed and is not in a probe."""
         try:
             rows = chunk if self._are_rows else [row for _, row in chunk]
         except (TypeError, ValueError):
@@ -129,7 +129,7 @@ class Chunks:
 
 
 def copied(value: Any, *, with_objects: bool = True) -> Any:
-    """A copy that shares nothing which can be changed.
+    """Return a copy that shares nothing which can be changed.
 
     Args:
         value: a row, or what is in one.
@@ -152,7 +152,7 @@ def copied(value: Any, *, with_objects: bool = True) -> Any:
 
 
 def unchanged(before: Any, now: Any) -> bool:
-    """True if `now` still has the content of its copy `before`."""
+    """Return True if `now` still has the content of its copy `before`."""
     if before is now:
         return True
     if isinstance(now, memoryview):

@@ -97,7 +97,7 @@ def reach_of(code: types.CodeType) -> Reach:
 
 
 def codes(code: types.CodeType) -> Iterator[types.CodeType]:
-    """A code object, and those of the functions and comprehensions within it."""
+    """Yield a code object, and those of the functions and comprehensions within it."""
     yield code
     for constant in code.co_consts:
         if isinstance(constant, types.CodeType):
@@ -119,12 +119,14 @@ _LIBRARY = __name__.partition(".")[0]
 
 
 def is_of_library(module: str) -> bool:
-    """True for a module of this library, by its package."""
+    """Return True for a module of this library, by its package."""
     return module.partition(".")[0] == _LIBRARY
 
 
 def is_installed(module: Any) -> bool:
-    """True if a module (or the module of a name) is part of Python or of an installed package: its name says what it does."""
+    """Return True if a module (or the module of a name) is part of Python or of an installed package: its name says what it
+    does.
+    """
     found = sys.modules.get(module) if isinstance(module, str) else module
     if found is None or getattr(found, "__name__", None) in ("__main__", "__mp_main__"):
         return False
@@ -136,7 +138,7 @@ def is_installed(module: Any) -> bool:
 
 
 def is_found_by_name(value: Any, module: str | None) -> bool:
-    """True if the qualified name of a function or a class leads to it in its module.
+    """Return True if the qualified name of a function or a class leads to it in its module.
 
     In this library it may also lead to a class method or a property; those of other packages were always known by their code.
     """
@@ -151,17 +153,17 @@ def is_found_by_name(value: Any, module: str | None) -> bool:
 
 
 def module_name(name: str | None) -> str:
-    """The name of a module, the same in the program and in processes that it starts."""
+    """Return the name of a module, the same in the program and in processes that it starts."""
     return "__main__" if name == "__mp_main__" else str(name)
 
 
 def is_installed_path(path: str) -> bool:
-    """True if a file is one of Python or of an installed package."""
+    """Return True if a file is one of Python or of an installed package."""
     return path.startswith(_STANDARD) or not _INSTALLED.isdisjoint(path.split(os.sep))
 
 
 def attribute(module: types.ModuleType, name: str) -> tuple[bool, Any]:
-    """True if a module has an attribute, and the attribute."""
+    """Return True if a module has an attribute, and the attribute."""
     try:
         return True, getattr(module, name)
     except AttributeError:
@@ -172,7 +174,8 @@ def attribute(module: types.ModuleType, name: str) -> tuple[bool, Any]:
 
 
 def foreign_parts(value: Any) -> Sequence[Any] | None:
-    """The parts of a value whose own state is not what it is: too much, or another one in each process; None of any other.
+    """Return the parts of a value whose own state is not what it is: too much, or another one in each process; None of any
+    other.
 
     >>> foreign_parts("text") is None
     True
@@ -202,7 +205,7 @@ def foreign_parts(value: Any) -> Sequence[Any] | None:
 
 
 def uncompiled(value: Any) -> Any:
-    """The function or module that `torch.compile` was given; any other value as it is."""
+    """Return the function or module that `torch.compile` was given; any other value as it is."""
     if isinstance(value, types.FunctionType):
         return vars(value).get("_torchdynamo_orig_callable", value)
     kind = type(value)
@@ -221,7 +224,7 @@ def _is_dataset(kind: type) -> bool:
 
 
 def _dataset_parts(value: Any) -> Sequence[Any]:
-    """A dataset knows how it came about; besides, its rows come in a format."""
+    """Return a dataset knows how it came about; besides, its rows come in a format."""
     shown = getattr(value, "format", None)
     lineage = getattr(value, "_lineage", None)  # of the rows alone
     known = value._fingerprint if lineage is None else lineage.fingerprint
@@ -246,12 +249,12 @@ def _pandas_parts(value: Any) -> Sequence[Any]:
 
 
 def _index_parts(index: Any) -> Sequence[Any]:
-    """The values of each level of an index, and the names of the levels."""
+    """Return the values of each level of an index, and the names of the levels."""
     return [index.get_level_values(level).array for level in range(index.nlevels)], list(index.names)
 
 
 def _tokenizer_parts(value: Any) -> Sequence[Any]:
-    """A tokenizer without what a call leaves behind: its cache, and the truncation and padding of that call."""
+    """Return a tokenizer without what a call leaves behind: its cache, and the truncation and padding of that call."""
     import json
 
     state = {name: part for name, part in vars(value).items() if name not in ("cache", "_tokenizer")}
@@ -342,7 +345,7 @@ def _is_put_in(function: types.FunctionType, module: types.ModuleType) -> bool:
 
 
 def _functions(value: Any) -> Iterator[types.FunctionType]:
-    """A function and those that it wraps, those of a class."""
+    """Yield a function and those that it wraps, those of a class."""
     parts = vars(value).values() if isinstance(value, type) else (value,)
     for part in parts:
         inner = part.fget if isinstance(part, property) else part
@@ -353,7 +356,7 @@ def _functions(value: Any) -> Iterator[types.FunctionType]:
 
 
 def _full_names(level: int, name: str, package: str | None) -> list[str]:
-    """A module and the packages around it, which its import reads first."""
+    """Return a module and the packages around it, which its import reads first."""
     try:
         full = importlib.util.resolve_name("." * level + name, package) if level else name
     except (ImportError, ValueError):
@@ -413,7 +416,7 @@ def _called(function: ast.expr) -> str | None:
 
 
 def _literals(tree: ast.Module) -> dict[str, Any]:
-    """The names that the file sets once, to a literal."""
+    """Return the names that the file sets once, to a literal."""
     times: dict[str, int] = {}
     for node in ast.walk(tree):
         if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store):

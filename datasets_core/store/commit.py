@@ -130,7 +130,7 @@ class Journal(Generic[E]):
 
 
 def whole_lines(path: str) -> Iterator[Any]:
-    """The lines of a journal, up to the first that was cut."""
+    """Yield the lines of a journal, up to the first that was cut."""
     with contextlib.suppress(FileNotFoundError, ValueError), open(path, "rb") as lines:
         for line in lines:
             if line.endswith(b"\n"):
@@ -279,7 +279,7 @@ class Staging:
 
 
 def _named(manifest: Manifest, *, by_content: bool) -> Manifest:
-    """The manifest with final names, in its splits too."""
+    """Return the manifest with final names, in its splits too."""
     info = manifest.info.copy()
     shards: list[ShardRecord] = []
     for split, records in manifest.split_shards().items():
@@ -575,7 +575,7 @@ def _size_and_change(folder: str) -> tuple[int, float]:
 
 
 def _is_locked(path: str) -> bool:
-    """True if a process holds the lock file; if locks cannot be tested, its lease, age and owner decide."""
+    """Return True if a process holds the lock file; if locks cannot be tested, its lease, age and owner decide."""
     if _is_leased(path):
         return True
     try:

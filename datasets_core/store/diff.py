@@ -102,7 +102,7 @@ class Difference:
 
     @property
     def right_version(self) -> Version | None:
-        """The version that the new one should have at least, after the old one; None where that has none."""
+        """The version that the new one should have at least, after the old one; None if that has none."""
         if self.old_version is None or not self.summary:
             return self.old_version
         major, minor, patch = self.old_version.tuple
@@ -131,7 +131,7 @@ def _text(value: Any) -> str | None:
 
 
 def cut(text: str, begin: int, most: int = _SHOWN) -> str:
-    """A piece of a text that holds its place `begin`, with an ellipsis where something is left out."""
+    """Return a piece of a text that holds its place `begin`, with an ellipsis where something is left out."""
     if len(text) <= most:
         return text
     start = max(0, min(begin - most // 3, len(text) - most))
@@ -161,7 +161,7 @@ class PairedColumn:
         return self.old if self.old == self.new else f"{self.old} -> {self.new}"
 
     def values(self, old: pa.RecordBatch, new: pa.RecordBatch, features: tuple[Features, Features]) -> tuple[Any, Any]:
-        """The values of either version, as they are compared."""
+        """Return the values of either version, as they are compared."""
         one, other = old.column(self.old), new.column(self.new)
         if not self.are_named:
             return one, other
@@ -184,7 +184,7 @@ class FeatureChange:
 
 
 def paired(old: Features, new: Features, changes: list[FeatureChange]) -> list[PairedColumn]:
-    """The columns to compare: those that have one name in both, and those that got another one.
+    """Return the columns to compare: those that have one name in both, and those that got another one.
 
     >>> from datasets_core.features.base import Value
     >>> old, new = Features({"a": Value("int8"), "b": Value("string")}), Features({"a": Value("int8"), "c": Value("string")})
@@ -197,7 +197,7 @@ def paired(old: Features, new: Features, changes: list[FeatureChange]) -> list[P
 
 
 def changes_of(old: FeatureType, new: FeatureType, path: tuple[str, ...] = ()) -> Iterator[FeatureChange]:
-    """The columns and fields that are new, gone or of another kind of values."""
+    """Yield the columns and fields that are new, gone or of another kind of values."""
     if isinstance(old, dict) and isinstance(new, dict):
         for name in old:
             if name in new:
@@ -229,7 +229,7 @@ def _renamed(changes: list[FeatureChange]) -> dict[str, str]:
 
 
 def _have_names(old: FeatureType, new: FeatureType) -> bool:
-    """True if one of two has classes with names, and the other has too, or has texts."""
+    """Return True if one of two has classes with names, and the other has too, or has texts."""
     kinds = [isinstance(feature, ClassLabel) and bool(feature.names) for feature in (old, new)]
     texts = [isinstance(feature, Value) and "string" in feature.dtype for feature in (old, new)]
     return any(kinds) and all(kind or text for kind, text in zip(kinds, texts, strict=True))
@@ -386,7 +386,7 @@ class _Comparison:
             self._say("patch", f"the columns are in another order: {', '.join(map(repr, after))}")
 
     def _compare_splits(self) -> list[str]:
-        """The splits that both have."""
+        """Return the splits that both have."""
         for side, other, word in ((self.old, self.new, "gone"), (self.new, self.old, "new")):
             for split in side.shards:
                 if split not in other.shards:
@@ -479,7 +479,7 @@ class _Comparison:
 
 
 def _side_by_side(old: RowTable, new: RowTable, rows: int) -> Iterator[tuple[int, pa.RecordBatch, pa.RecordBatch]]:
-    """The first `rows` of both, in batches of the same rows, however each of the two is cut."""
+    """Yield the first `rows` of both, in batches of the same rows, however each of the two is cut."""
     sides = [table.batches(_ROWS, 0, rows) for table in (old, new)]
     held: list[Any] = [None, None]
     start = 0

@@ -35,7 +35,7 @@ class IncomparableError(Exception):
 
 
 def in_one_type(old: pa.Array, new: pa.Array) -> tuple[pa.Array, pa.Array] | None:
-    """Two arrays in one type; None where their values, as Python has them, can be compared and no type holds both.
+    """Return two arrays in one type; None if their values, as Python has them, can be compared and no type holds both.
 
     Args:
         old, new: arrays of plain values, neither of structs nor of lists.
@@ -59,7 +59,7 @@ def in_one_type(old: pa.Array, new: pa.Array) -> tuple[pa.Array, pa.Array] | Non
 
 
 def common_type(old: pa.DataType, new: pa.DataType) -> pa.DataType | None:
-    """The type in which values of two are compared; None where only Python compares them.
+    """Return the type in which values of two are compared; None if only Python compares them.
 
     Raises:
         IncomparableError: there is none.
@@ -83,7 +83,7 @@ def common_type(old: pa.DataType, new: pa.DataType) -> pa.DataType | None:
 
 
 def wide_type(kind: pa.DataType) -> pa.DataType | None:
-    """The type in which texts, or bytes, of any width are compared."""
+    """Return the type in which texts, or bytes, of any width are compared."""
     return pa.large_string() if _is_text(kind) else pa.large_binary() if _is_bytes(kind) else None
 
 
@@ -167,7 +167,7 @@ def differing(old: pa.Array, new: pa.Array, feature: FeatureType | None = None) 
 
 
 def plain_values(array: pa.Array) -> pa.Array:
-    """The values of extension types and dictionaries; maps as lists of pairs."""
+    """Return the values of extension types and dictionaries; maps as lists of pairs."""
     if isinstance(array, pa.ExtensionArray):
         array = array.storage
     if types.is_map(array.type):
@@ -242,7 +242,7 @@ def _stored(media: pa.Array) -> Mask:
 
 
 def is_list(kind: pa.DataType) -> bool:
-    """True if it is a type of lists, of any width and of fixed length too."""
+    """Return True if it is a type of lists, of any width and of fixed length too."""
     return any(
         asks(kind)
         for asks in (types.is_list, types.is_large_list, types.is_fixed_size_list, types.is_list_view, types.is_large_list_view)
@@ -337,7 +337,7 @@ def split_fingerprints(
 
 
 def data_fingerprint(splits: Mapping[str, str]) -> str:
-    """One fingerprint of all splits, from those of each.
+    """Return one fingerprint of all splits, from those of each.
 
     >>> data_fingerprint({"train": "ab", "test": "cd"})[:16]
     '67363a8f82c4f2b4'
@@ -366,7 +366,7 @@ class RowDigest:
             self._add((name,), batch.column(name), self._features[name])
 
     def hexdigest(self) -> str:
-        """The sha256 of the rows so far."""
+        """Return the sha256 of the rows so far."""
         kinds = {name: kind_of_values(feature) for name, feature in self._features.items()}
         streams = sorted((path, stream.hexdigest()) for path, stream in self._streams.items())
         said = json.dumps([self._num_rows, kinds, streams], sort_keys=True)
@@ -431,7 +431,7 @@ class RowDigest:
 
 
 def _fixed(array: pa.Array) -> npt.NDArray[Any]:
-    """The bytes of values of a fixed width, each NaN as the same."""
+    """Return the bytes of values of a fixed width, each NaN as the same."""
     width = array.type.bit_width // 8
     data = np.frombuffer(array.buffers()[1], np.uint8, len(array) * width, array.offset * width)
     if types.is_floating(array.type):

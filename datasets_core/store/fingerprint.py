@@ -131,7 +131,7 @@ class ValueWriter:
         return digest.digest()
 
     def _is_known(self, value: Any) -> bool:
-        """True if a function, class or module was written before: then its number is written instead."""
+        """Return True if a function, class or module was written before: then its number is written instead."""
         if (known := self._seen.get(id(value))) is not None:
             self._put("known", str(known[0]).encode())
             return True
@@ -541,7 +541,7 @@ def _is_of_numpy_random(value: Any) -> bool:
 
 
 def _is_named_ufunc(value: np.ufunc) -> bool:
-    """True if a ufunc is found under its name; those of `np.frompyfunc` are not."""
+    """Return True if a ufunc is found under its name; those of `np.frompyfunc` are not."""
     homes = (np, sys.modules.get("scipy.special"))
     return any(getattr(home, value.__name__, None) is value for home in homes)
 
@@ -670,12 +670,12 @@ class Hasher:
 
 
 def random_fingerprint() -> str:
-    """A fingerprint that no other has."""
+    """Return a fingerprint that no other has."""
     return os.urandom(_DIGEST_BYTES).hex()
 
 
 def fingerprint(*parts: Any, what: str = "This transform") -> str:
-    """The identity that `parts` have together; a random one, and a warning, where a part has none.
+    """Return the identity that `parts` have together; a random one, and a warning, where a part has none.
 
     Args:
         parts: for a transform: the fingerprint before it, its name, its arguments.

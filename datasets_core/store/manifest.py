@@ -36,12 +36,12 @@ _made_folders: list[tuple[int, str, int]] = []
 
 
 def temporary_folder_or_none() -> str | None:
-    """The folder of this process, if it has one."""
+    """Return the folder of this process, if it has one."""
     return next((path for pid, path, _ in _made_folders if pid == os.getpid()), None)
 
 
 def temporary_folder() -> str:
-    """The folder of this process, which goes with it; what killed processes left is removed before it is made."""
+    """Return the folder of this process, which goes with it; what killed processes left is removed before it is made."""
     import shutil
     import tempfile
 
@@ -58,7 +58,7 @@ def temporary_folder() -> str:
 
 
 def dead_folders() -> list[str]:
-    """The folders of processes that have ended."""
+    """Return the folders of processes that have ended."""
     import tempfile
 
     root = tempfile.gettempdir()
@@ -79,7 +79,7 @@ def _is_abandoned(path: str) -> bool:
 
 
 def _is_free(descriptor: int) -> bool:
-    """True if the lock was free; the caller holds it from now on."""
+    """Return True if the lock was free; the caller holds it from now on."""
     with contextlib.suppress(ImportError):  # not on every system
         import fcntl
 
@@ -110,7 +110,7 @@ _TEMPORARY = r".+\.tmp-(?P<pid>\d+)-[0-9a-f]+"
 
 
 def located(folder: str | os.PathLike[str]) -> str:
-    """A folder as a local path, or as a URL where it is remote.
+    """Return a folder as a local path, or as a URL where it is remote.
 
     >>> located("file:///c/reviews"), located("s3://bucket/reviews/")
     ('/c/reviews', 's3://bucket/reviews')
@@ -129,7 +129,7 @@ def staging_base(target: str) -> str:
 
 
 def lock_path(target: str) -> str:
-    """The lock file that a build of `target` holds.
+    """Return the lock file that a build of `target` holds.
 
     >>> lock_path("/c/reviews")
     '/c/reviews.lock'
@@ -138,7 +138,7 @@ def lock_path(target: str) -> str:
 
 
 def staging_path(target: str) -> str:
-    """A fresh name for a staging folder of `target`, in the same file system, owned by this process."""
+    """Return a fresh name for a staging folder of `target`, in the same file system, owned by this process."""
     return f"{staging_base(target)}.incomplete-{os.getpid()}-{os.urandom(4).hex()}"
 
 
@@ -166,7 +166,7 @@ def parse_staging(path: str) -> StagingName | None:
 
 
 def is_temporary(path: str) -> bool:
-    """True if a path is the name of a temporary file.
+    """Return True if a path is the name of a temporary file.
 
     >>> is_temporary("a.arrow.tmp-12-ab"), is_temporary("a.arrow")
     (True, False)
@@ -175,7 +175,7 @@ def is_temporary(path: str) -> bool:
 
 
 def is_shard_name(name: str) -> bool:
-    """True if a file of a finished dataset is one of its shards, by its name.
+    """Return True if a file of a finished dataset is one of its shards, by its name.
 
     >>> is_shard_name("reviews-train-00000-of-00002.arrow"), is_shard_name("cache-ab12.arrow")
     (True, False)
@@ -184,7 +184,7 @@ def is_shard_name(name: str) -> bool:
 
 
 def is_named_by_content(name: str) -> bool:
-    """True if a file is a shard that only a manifest makes part of a dataset, by its name.
+    """Return True if a file is a shard that only a manifest makes part of a dataset, by its name.
 
     >>> is_named_by_content("reviews-train-00000-of-00002-0123456789abcdef.arrow")
     True
@@ -194,7 +194,7 @@ def is_named_by_content(name: str) -> bool:
 
 
 def staging_folders(target: str) -> list[StagingName]:
-    """Every staging folder of `target`, in the order of their names."""
+    """Return every staging folder of `target`, in the order of their names."""
     base = staging_base(target)
     parent = os.path.dirname(base)
     if not os.path.isdir(parent):
@@ -241,7 +241,7 @@ class SourceRecord(NamedTuple):
         path: path or URL.
         size: bytes, -1 where unknown.
         identity: what changes with the content (mtime, ETag, …).
-        sha256: in hex, None where it was not computed.
+        sha256: in hex, None if it was not computed.
     """
 
     path: str
@@ -290,21 +290,21 @@ class Manifest:
     files: Mapping[str, str] = field(default_factory=dict)
 
     def split_lengths(self) -> dict[str, list[int]]:
-        """Rows of each shard, by split, splits in the order of their shards."""
+        """Return rows of each shard, by split, splits in the order of their shards."""
         lengths: dict[str, list[int]] = {}
         for shard in self.shards:
             lengths.setdefault(shard.split, []).append(shard.rows)
         return lengths
 
     def split_shards(self) -> dict[str, list[ShardRecord]]:
-        """The shards of each split, in reading order."""
+        """Return the shards of each split, in reading order."""
         shards: dict[str, list[ShardRecord]] = {}
         for shard in self.shards:
             shards.setdefault(shard.split, []).append(shard)
         return shards
 
     def own_rows(self, folder: str, ranges: Sequence[RowRange], **how: Any) -> Any:
-        """The rows of ranges as a `RowTable`, of shards that only this kind of manifest can read; None for all others.
+        """Return the rows of ranges as a `RowTable`, of shards that only this kind of manifest can read; None for all others.
 
         Args:
             folder: the dataset.
@@ -315,7 +315,7 @@ class Manifest:
 
 
 def runs(counts: Iterable[int]) -> tuple[tuple[int, int], ...]:
-    """Row counts, run-length coded.
+    """Return row counts, run-length coded.
 
     >>> runs([1000, 1000, 7])
     ((1000, 2), (7, 1))
@@ -330,7 +330,7 @@ def runs(counts: Iterable[int]) -> tuple[tuple[int, int], ...]:
 
 
 def manifest_bytes(manifest: Manifest) -> bytes:
-    """The content of `dataset_info.json`."""
+    """Return the content of `dataset_info.json`."""
     section = {
         "form": FORM,
         "file_format": manifest.file_format,
@@ -367,7 +367,7 @@ def manifest_bytes(manifest: Manifest) -> bytes:
 
 
 def read_manifest(folder: str, storage_options: dict[str, Any] | None = None) -> Manifest | None:
-    """The manifest of a finished dataset, local or remote; None if `folder` has none, that is, nothing was built there.
+    """Return the manifest of a finished dataset, local or remote; None if `folder` has none, that is, nothing was built there.
 
     Raises:
         ManifestError: it is there and cannot be understood.
@@ -391,7 +391,7 @@ def read_manifest(folder: str, storage_options: dict[str, Any] | None = None) ->
 
 
 def parse_manifest(data: bytes, *, path: str) -> Manifest | None:
-    """The manifest in the bytes of a `dataset_info.json`; None if they describe a dataset but no shards of ours.
+    """Return the manifest in the bytes of a `dataset_info.json`; None if they describe a dataset but no shards of ours.
 
     Raises:
         ManifestError: the bytes cannot be understood.
@@ -492,7 +492,9 @@ def _source(found: Mapping[str, Any]) -> SourceRecord:
 
 
 def crc32c_extend() -> Callable[[int, Any], int] | None:
-    """The function that extends a CRC-32C by bytes, by instructions of the processor; None where only Python code could."""
+    """Return the function that extends a CRC-32C by bytes, by instructions of the processor; None if only Python code
+    could.
+    """
     import google_crc32c  # 2 ms that a use of built rows does without until a batch is compared
 
     return google_crc32c.extend if google_crc32c.implementation == "c" else None
@@ -533,7 +535,7 @@ class PartSums:
         return self._ends[-1]
 
     def span(self, part: int) -> tuple[int, int]:
-        """The first byte of a part, and the one behind it: 0 is what is before the batches, -1 what is after them."""
+        """Return the first byte of a part, and the one after it: 0 is what is before the batches, -1 what is after them."""
         part = range(len(self._ends))[part]
         return self._ends[part - 1] if part else 0, self._ends[part]
 
@@ -544,7 +546,7 @@ class PartSums:
 
 
 def sums_of_stream(text: str, path: str) -> str:
-    """The sums of the stream that an Arrow file holds: its parts without the mark before it and the footer behind.
+    """Return the sums of the stream that an Arrow file holds: its parts without the mark before it and the footer after.
 
     Args:
         text: the sums of the file.
@@ -616,7 +618,7 @@ def check_tail(path: str, kind: str, size: int, tail: bytes, *, advice: str | No
 
 
 def sound_mark(path: str) -> str:
-    """The empty file in the cache that says that every value of a local file was checked, as the file is now."""
+    """Return the empty file in the cache that says that every value of a local file was checked, as the file is now."""
     found = os.stat(local_path(path))
     parts = (found.st_dev, found.st_ino, found.st_size, found.st_mtime_ns, found.st_ctime_ns)
     return os.path.join(settings().cache_dir, "sound", hashlib.sha256(repr(parts).encode()).hexdigest()[:32])
@@ -631,7 +633,7 @@ def make_mark(mark: str) -> None:
 
 
 def refuse_irregular(path: str) -> None:
-    """Refuse a pipe or device in place of a local file: reading it could last for ever.
+    """Refuse a pipe or device in place of a local file: reading it could last forever.
 
     Raises:
         DamagedShardError: it is one.

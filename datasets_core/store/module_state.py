@@ -1,4 +1,4 @@
-"""Module state that user code reads, and a check that a worker process, which imports the modules anew, has the same."""
+"""Module state that user code reads, and a check that a worker process, which imports the modules again, has the same."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def run(
 ) -> Iterator[tuple[int, R]]:
     """`engine.run`, but that jobs run in this process where worker processes would read other values of the user's modules.
 
-    Worker processes import modules anew, without what the program has set in them since: a class attribute, a function that
+    Worker processes import modules again, without what the program has set in them since: a class attribute, a function that
     was replaced, a context variable.
 
     Args:
@@ -68,7 +68,7 @@ def run(
 
 
 def checked(function: Callable[..., R], *code: Any) -> Callable[..., R]:
-    """The function as worker processes are sent it: there it raises `ModuleStateError` instead of reading other values.
+    """Return the function as worker processes are sent it: there it raises `ModuleStateError` instead of reading other values.
 
     Args:
         function: itself again, where nothing that it reads can differ.
@@ -135,7 +135,7 @@ def _read_by(values: Iterable[Any]) -> Iterator[tuple[str, str]]:
 
 
 def _is_imported(value: Any, module: Any) -> bool:
-    """True if another process gets a function or class by the import of its module, and not as code."""
+    """Return True if another process gets a function or class by the import of its module, and not as code."""
     from datasets_core.engines.process import sent_by_value
     from datasets_core.store.code import is_found_by_name
 
@@ -186,7 +186,9 @@ def _read_of(module: types.ModuleType, names: Iterable[str]) -> Iterator[tuple[s
 
 
 def _is_replaced(value: Any) -> bool:
-    """True if an attribute of an installed module is the user's function or class, or a plain value, which may be set."""
+    """Return True if an attribute of an installed module is the user's function or class, or a plain value, which may be
+    set.
+    """
     from datasets_core.store.code import is_installed
 
     if isinstance(value, (types.FunctionType, type)):
@@ -195,7 +197,7 @@ def _is_replaced(value: Any) -> bool:
 
 
 def _hash_of(module: str, name: str) -> str:
-    """The hash of an attribute of a module in this process; "" where there is none."""
+    """Return the hash of an attribute of a module in this process; "" if there is none."""
     if module.startswith(_IMPORT):
         return _hash_of_import(module.removeprefix(_IMPORT))
     try:
@@ -208,7 +210,7 @@ def _hash_of(module: str, name: str) -> str:
 
 
 def _hash_of_import(module: str) -> str:
-    """The hash of what a loaded module holds otherwise than its file says."""
+    """Return the hash of what a loaded module holds otherwise than its file says."""
     from datasets_core.store.code import changed_since
 
     loaded = sys.modules.get(module)
@@ -225,7 +227,7 @@ def _shown(key: tuple[str, str]) -> str:
 
 
 def _without_held_modules(values: Sequence[Any]) -> list[Any]:
-    """The values without modules in variables of functions, whose code says what they read of them."""
+    """Return the values without modules in variables of functions, whose code says what they read of them."""
     from datasets_core.store.code import codes
 
     held: set[int] = set()

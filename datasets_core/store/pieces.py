@@ -1,4 +1,4 @@
-"""Pieces: runs of rows of the record batches of shards, as arrays; source file ranges; locations of rows for ids."""
+"""Pieces: ranges of rows of the record batches of shards, as arrays; source file ranges; locations of rows for ids."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ class FilePlaces(NamedTuple):
 
     Attributes:
         names: of the files.
-        ends: the number of the row behind each run.
+        ends: the number of the row after each run.
         files: the number of the file of each run, ascending.
         firsts: for each run the number in its file of its first row.
     """
@@ -57,7 +57,7 @@ class FilePlaces(NamedTuple):
 
 
 class FileStructure(NamedTuple):
-    """Some runs of rows of splits, one after the other.
+    """Some ranges of rows of splits, one after the other.
 
     Attributes:
         spans: the runs.
@@ -76,7 +76,7 @@ class FileStructure(NamedTuple):
         return sum(span.stop - span.start for span in self.spans)
 
     def cut(self, start: int, stop: int) -> FileStructure:
-        """The rows from `start` to `stop`, both among them."""
+        """Return the rows from `start` to `stop`, both among them."""
         if (start, stop) == (0, self.num_rows):
             return self
         found, before = [], 0
@@ -88,9 +88,9 @@ class FileStructure(NamedTuple):
         return FileStructure(tuple(found))
 
     def blocks(self) -> RowBlocks | None:
-        """The blocks, with the files of the whole splits.
+        """Return the blocks, with the files of the whole splits.
 
-        None where what is stored cannot be understood: the order of shuffled rows is another one then, and no row is lost.
+        None if what is stored cannot be understood: the order of shuffled rows is another one then, and no row is lost.
         """
         return _blocks(self.spans)
 
@@ -150,12 +150,12 @@ def _places(spans: Sequence[Span]) -> FilePlaces | None:
 
 
 def stored_blocks(blocks: RowBlocks) -> str:
-    """The blocks as text."""
+    """Return the blocks as text."""
     return json.dumps(blocks.to_json(), separators=(",", ":"))
 
 
 def stored_names(names: Iterable[str]) -> str:
-    """Names of files as text: of each the number of characters that it begins with as the one before, and the others.
+    """Return names of files as text: of each the number of characters that it begins with as the one before, and the others.
 
     >>> stored_names(["data/train-0.csv", "data/train-1.csv"])
     '[[0,"data/train-0.csv"],[11,"1.csv"]]'
@@ -242,7 +242,7 @@ class BatchRows(Sequence[int]):
 
 
 def counts_of(rows: Sequence[int]) -> Ints:
-    """The number of rows of each batch as an array.
+    """Return the number of rows of each batch as an array.
 
     >>> counts_of(BatchRows([(3, 2), (1, 1)]))
     array([3, 3, 1])
@@ -254,12 +254,13 @@ def counts_of(rows: Sequence[int]) -> Ints:
 
 
 def pieces_of(ranges: Iterable[tuple[int, int, int]], rows: Sequence[Sequence[int]]) -> Ints:
-    """The pieces of row ranges of shards, in their order: one row for each, of shard, batch, first row in it, number of rows.
+    """Return the pieces of row ranges of shards, in their order: one row for each, of shard, batch, first row in it, number of
+    rows.
 
     All ranges are computed at once: a thousand shards of a hundred batches take some milliseconds.
 
     Args:
-        ranges: (shard, first row, row behind the last); all of them exist.
+        ranges: (shard, first row, row after the last); all of them exist.
         rows: of each batch, for each shard.
 
     >>> pieces_of([(0, 5, 8), (1, 0, 2)], [[4, 4], BatchRows([(2, 1)])]).tolist()
@@ -292,12 +293,12 @@ def _runs(rows: Sequence[int]) -> Runs:
 
 
 def whole_ranges(rows: Sequence[Sequence[int]]) -> list[tuple[int, int, int]]:
-    """All rows of every shard, as ranges."""
+    """Return all rows of every shard, as ranges."""
     return [(shard, 0, sum(count * times for count, times in _runs(each))) for shard, each in enumerate(rows)]
 
 
 def cut(pieces: Ints, start: int, stop: int) -> Ints:
-    """The pieces of the rows from `start` to `stop`, both within the rows that there are.
+    """Return the pieces of the rows from `start` to `stop`, both within the rows that there are.
 
     >>> cut(np.array([[0, 0, 0, 4], [0, 1, 0, 4]]), 3, 6).tolist()
     [[0, 0, 3, 1], [0, 1, 0, 2]]
@@ -317,7 +318,7 @@ def cut(pieces: Ints, start: int, stop: int) -> Ints:
 
 
 def stacked(pieces: Sequence[Ints]) -> Ints:
-    """Several lists of pieces as one."""
+    """Return several lists of pieces as one."""
     if len(pieces) == 1:
         return pieces[0]
     return np.concatenate(pieces) if pieces else np.zeros((0, 4), dtype=np.int64)
@@ -419,7 +420,7 @@ class Places:
         return int((highs - lows).sum()) == int(self._rows[self._lows >= 0].sum())
 
     def keys(self, rows: Ints) -> Ints:
-        """The keys of rows of the table."""
+        """Return the keys of rows of the table."""
         pieces = np.searchsorted(self._starts, rows, side="right") - 1
         lows = self._lows[pieces]
         return np.where(lows < 0, -1, lows + (rows - self._starts[pieces]))
@@ -429,13 +430,13 @@ class Places:
         return int(self.bases[file]) + row if row < int(self._extents[file]) else -1
 
     def split(self, keys: Ints) -> tuple[Ints, Ints]:
-        """The number of the file, and the number in it, for keys that are not -1."""
+        """Return the number of the file, and the number in it, for keys that are not -1."""
         order = np.flatnonzero(self._extents)  # a file without rows shares its base with the next one
         files = order[np.searchsorted(self.bases[order], keys, side="right") - 1]
         return files, keys - self.bases[files]
 
     def rows(self, keys: Ints) -> Ints:
-        """The first row of the table that has each key; -1 where none has it."""
+        """Return the first row of the table that has each key; -1 where none has it."""
         lows, highs, pieces = self._spans
         if not len(lows):
             return np.full(len(keys), -1, np.int64)
@@ -445,13 +446,13 @@ class Places:
         return np.where(is_there, self._starts[owners] + keys - self._lows[owners], -1)
 
     def all_rows(self, key: int) -> Ints:
-        """Every row of the table that has a key."""
+        """Return every row of the table that has a key."""
         found = np.flatnonzero((self._lows >= 0) & (self._lows <= key) & (key < self._lows + self._rows))
         return self._starts[found] + key - self._lows[found]
 
 
 def _numbered(numbers: dict[str, int], names: list[str], found: BatchLocations) -> list[int]:
-    """The numbers of files, which get one if they have none."""
+    """Return the numbers of files, which get one if they have none."""
     own = []
     for path, name in zip(found.paths, found.names, strict=True):
         own.append(numbers.setdefault(path, len(numbers)))
@@ -461,7 +462,7 @@ def _numbered(numbers: dict[str, int], names: list[str], found: BatchLocations) 
 
 
 def _by_shard(shards: Ints) -> Iterable[tuple[int, slice | Ints]]:
-    """Each shard with its pieces: a slice where they follow each other."""
+    """Return each shard with its pieces: a slice where they follow each other."""
     borders = [0, *(np.flatnonzero(np.diff(shards)) + 1).tolist(), len(shards)] if len(shards) else [0]
     runs = [(int(shards[start]), slice(start, stop)) for start, stop in pairwise(borders)]
     if len({shard for shard, _ in runs}) == len(runs):

@@ -359,7 +359,7 @@ _RENAMED: dict[str, str] = {
 
 
 def recorded_name(module: str, qualname: str) -> str:
-    """The full name by which fingerprints know a class or a function.
+    """Return the full name by which fingerprints know a class or a function.
 
     >>> from datasets_core import Value
     >>> recorded_name(Value.__module__, "Value"), recorded_name("decimal", "Decimal.sqrt")
@@ -375,7 +375,8 @@ def recorded_name(module: str, qualname: str) -> str:
 
 
 def recorded_module(module: str, qualname: str) -> str:
-    """The module in which fingerprints look for a class or a function; of other packages, and of what is not recorded, its own.
+    """Return the module in which fingerprints look for a class or a function; of other packages, and of what is not recorded,
+    its own.
 
     >>> recorded_module("datasets_core.now.elsewhere", "Value.storage")
     'datasets_core.features.base'

@@ -32,19 +32,19 @@ class Reader(Protocol):
     schema: pa.Schema
 
     def num_batches(self) -> int:
-        """Number of batches."""
+        """Return number of batches."""
         ...
 
     def batch_rows(self) -> list[int]:
-        """Rows of each batch."""
+        """Return rows of each batch."""
         ...
 
     def batch(self, index: int) -> pa.RecordBatch:
-        """One batch."""
+        """Return one batch."""
         ...
 
     def is_decoded(self, batch: pa.RecordBatch) -> bool:
-        """True if a batch is memory of its own, and no view of the file."""
+        """Return True if a batch is memory of its own, and no view of the file."""
         ...
 
     def restore(self, schema: pa.Schema) -> bool:
@@ -260,11 +260,11 @@ class ShardCache:
         self._mapped: OrderedDict[int, Callable[[], None]] = OrderedDict()
 
     def token(self) -> int:
-        """A name for one shard here."""
+        """Return a name for one shard here."""
         return next(self._tokens)
 
     def reader(self, token: int, opened: Callable[[], Reader]) -> Reader:
-        """The reader of a shard, opened now if it is not open."""
+        """Return the reader of a shard, opened now if it is not open."""
         with self._lock:
             found = self._readers.pop(token, None)
             if found is None:
@@ -275,7 +275,7 @@ class ShardCache:
             return found
 
     def decoded(self, token: int, index: int) -> pa.RecordBatch | None:
-        """A decoded batch that is still here."""
+        """Return a decoded batch that is still here."""
         with self._lock:
             found = self._batches.get((token, index))
             if found is None:
@@ -334,11 +334,11 @@ class Shard(Protocol):
         ...
 
     def batch_rows(self) -> Sequence[int]:
-        """Rows of each batch."""
+        """Return rows of each batch."""
         ...
 
     def batch(self, index: int) -> pa.RecordBatch:
-        """One batch.
+        """Return one batch.
 
         Raises:
             DamagedShardError: the file is not what it was when it was written.
@@ -563,7 +563,7 @@ class FileShard:
             self._read(lambda reader: reader.compare(index) if isinstance(reader, _PartReader) else None)
 
     def _damaged(self, index: int | None) -> DamagedShardError:
-        """The error of a batch that is not what was written; None: the bytes before or after the batches are not."""
+        """Return the error of a batch that is not what was written; None: the bytes before or after the batches are not."""
         if index is None:
             return DamagedShardError(self.path, "the bytes before or after its batches differ from their checksum")
         first = sum(self.batch_rows()[:index])

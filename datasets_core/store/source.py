@@ -55,7 +55,7 @@ def paths_below(folders: Iterable[str]) -> MediaPaths:
 
 
 def dataset_folder(cache_dir: str, dataset: str, config_id: str, version: str, key: str) -> str:
-    """The folder of a dataset in the cache; `owner/name` becomes `owner___name`.
+    """Return the folder of a dataset in the cache; `owner/name` becomes `owner___name`.
 
     >>> dataset_folder("/c", "acme/reviews", "default", "1.0.0", "ab12")
     '/c/acme___reviews/default/1.0.0/ab12'
@@ -64,7 +64,7 @@ def dataset_folder(cache_dir: str, dataset: str, config_id: str, version: str, k
 
 
 def folder_of(path: str) -> str:
-    """The folder of a file; of a member of an archive, the folder of the archive."""
+    """Return the folder of a file; of a member of an archive, the folder of the archive."""
     source = path.rpartition("::")[2]
     if files.is_url(source):
         return source.rpartition("/")[0]
@@ -72,7 +72,7 @@ def folder_of(path: str) -> str:
 
 
 def fetch(url: str) -> str:
-    """The local copy of what a URL names, in the cache of downloads.
+    """Return the local copy of what a URL names, in the cache of downloads.
 
     Raises:
         DownloadError: it cannot be fetched.
@@ -267,7 +267,9 @@ def _stored_schema(manifest: Manifest, shard: FileShard) -> pa.Schema:
 
 
 def _written_schema(manifest: Manifest, stored: pa.Schema) -> pa.Schema:
-    """The schema of the rows that a Parquet shard was written from, where it holds them with other types (`parquet_schema`)."""
+    """Return the schema of the rows that a Parquet shard was written from, where it holds them with other types
+    (`parquet_schema`).
+    """
 
     described = plain_schema(_described_schema(manifest))
     if set(described.names) != set(stored.names):

@@ -1,6 +1,6 @@
 """`RowTable`: an immutable sequence of rows over the record batches of shards.
 
-A table is a list of *pieces*, each a run of rows of one record batch, kept as numpy arrays.  Slices, selections and
+A table is a list of *pieces*, each a range of rows of one record batch, kept as numpy arrays.  Slices, selections and
 concatenations compute with pieces; a batch is opened when a row of it is wanted.
 """
 
@@ -148,7 +148,7 @@ class RowTable:
 
         Args:
             shards: the shards.
-            ranges: (shard, first row, row behind the last), in reading order; None: every row of every shard.
+            ranges: (shard, first row, row after the last), in reading order; None: every row of every shard.
             schema: of the shards; None: that of the first.
             structure: how the rows lie in the files that they were built from.
         """
@@ -503,7 +503,7 @@ class RowTable:
         return pa.Table.from_batches([pa.concat_batches(batches).take(_int64_array(places))], self.schema)
 
     def _whole_if_small(self, rows: Ints, pieces: Ints) -> pa.Table | None:
-        """The rows by one gather over a copy of the pieces that are touched; None where the copy would cost more."""
+        """The rows by one gather over a copy of the pieces that are touched; None if the copy would cost more."""
         counts = np.bincount(pieces, minlength=self.num_pieces)
         touched = np.flatnonzero(counts)
         if len(rows) * _WHOLE_PART < int(self._pieces[touched, 3].sum()) or len(touched) > MAX_MAPPED:

@@ -52,7 +52,7 @@ class PartSummer:
         self._at = self._crc = 0
 
     def cut(self, end: int) -> None:
-        """End a part: at the position behind its last byte, before a byte behind that is written."""
+        """End a part: at the position after its last byte, before a byte after that is written."""
         self._ends.append(end)
 
     def update(self, data: Any) -> None:
@@ -67,7 +67,7 @@ class PartSummer:
         self._at += rest.size
 
     def text(self, size: int) -> str:
-        """The sums, once the file is written: its size is `size`; "" where computing them would be slow."""
+        """Return the sums, once the file is written: its size is `size`; "" where computing them would be slow."""
         if self._extend is None:
             return ""
         self.cut(size)
@@ -185,7 +185,7 @@ class HashedFile:
 
 
 def is_stored_as_it_is(schema: pa.Schema, file_format: str = "arrow") -> bool:
-    """True if shards hold just this schema, so that none has to be opened to know it: Arrow files of plain columns."""
+    """Return True if shards hold just this schema, so that none has to be opened to know it: Arrow files of plain columns."""
     return (
         file_format == "arrow"
         and schema.metadata is None
@@ -242,7 +242,7 @@ def write_stream(path: str, schema: pa.Schema, batches: Iterable[pa.RecordBatch]
 
 
 def joined(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-    """The batches in order, small neighbours put together.
+    """Yield the batches in order, small neighbours put together.
 
     >>> [batch.num_rows for batch in joined([pa.record_batch({"a": [1]}), pa.record_batch({"a": [2, 3]})])]
     [3]
@@ -511,7 +511,7 @@ class ShardWriter:
 
 
 def _divide(batch: pa.RecordBatch, max_bytes: int, max_rows: int) -> Iterator[pa.RecordBatch]:
-    """The batch in parts within the bounds, without a copy; one row is never cut."""
+    """Yield the batch in parts within the bounds, without a copy; one row is never cut."""
     num_bytes = batch.nbytes
     parts = min(max(-(-num_bytes // max_bytes), -(-batch.num_rows // max_rows)), batch.num_rows)
     if parts <= 1:

@@ -40,15 +40,15 @@ class Joining(Protocol):
         ...
 
     def features(self, each: Sequence[Features]) -> Features:
-        """The features of all together."""
+        """Return the features of all together."""
         ...
 
     def names(self, each: Sequence[Sequence[str]]) -> list[str]:
-        """The columns of all together."""
+        """Return the columns of all together."""
         ...
 
     def node(self, nodes: Sequence[Node], form: Aligned, epoch: int) -> Node:
-        """The rows of all, in this form."""
+        """Return the rows of all, in this form."""
         ...
 
     def num_shards(self, each: Sequence[int]) -> int:
@@ -272,7 +272,7 @@ class RowsOfStreams(Source):
         return replace(self, plans=tuple(plans), _forms=self._forms)
 
     def file_names(self) -> list[str]:
-        """The files of all streams that have some."""
+        """Return the files of all streams that have some."""
         return [name for plan in self.plans for name in plan.source.file_names() or ()]
 
     def indexes(self) -> list[Any]:
@@ -290,7 +290,7 @@ class RowsOfStreams(Source):
 
 
 def rows_of_streams(plans: Sequence[Plan], joining: Joining) -> Plan:
-    """Several streams as one plan.
+    """Return several streams as one plan.
 
     Raises:
         CastError: a column that has different types.
@@ -305,7 +305,7 @@ def rows_of_streams(plans: Sequence[Plan], joining: Joining) -> Plan:
 
 
 def _first_names(plan: Plan) -> list[str]:
-    """The columns of the first rows."""
+    """Return the columns of the first rows."""
     node = plan.node(0)
     delivery = next(iter(node.blocks(node.start)), None)
     return [] if delivery is None else delivery.block.names

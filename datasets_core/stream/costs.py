@@ -17,7 +17,7 @@ _SHOWN = 5
 
 @dataclass(frozen=True, slots=True)
 class ReadCost:
-    """Estimated cost of reading some rows; None where unknown.
+    """Estimated cost of reading some rows; None if unknown.
 
     Attributes:
         rows: number of source rows read.
@@ -168,7 +168,7 @@ def _lasting(seconds: float) -> str:
 
 
 def counted(number: int, what: str) -> str:
-    """A number of things.
+    """Return a number of things.
 
     >>> counted(1, "file"), counted(20000, "row")
     ('1 file', '20,000 rows')
@@ -247,7 +247,7 @@ class BlockCosts:
         return "A stream of files on this disk"
 
     def owners(self, places: Ints) -> Ints:
-        """The numbers of the blocks in which rows lie, each once, in the order in which they are needed."""
+        """Return the numbers of the blocks in which rows lie, each once, in the order in which they are needed."""
         if self.blocks is None or not len(self.blocks.rows):
             return np.zeros(0, np.int64)
         found = np.searchsorted(self.blocks.ends, places, side="right")
@@ -298,7 +298,7 @@ class BlockCosts:
         raise IndexError(number)
 
     def large(self, budget: int) -> Iterator[LargeBlock]:
-        """The blocks that are larger than the memory of a stream."""
+        """Yield the blocks that are larger than the memory of a stream."""
         if self.blocks is None or not self.runs:
             return
         for number in np.flatnonzero(self.blocks.sizes > budget)[:_MOST_LARGE].tolist():
@@ -311,7 +311,7 @@ class BlockCosts:
         return int(self.blocks.sizes.max()) if self.num_blocks and self.blocks is not None else 0
 
     def mean_bytes(self) -> int:
-        """Decoded bytes of a block in the mean."""
+        """Decoded bytes of a block on average."""
         return int(self.blocks.sizes.sum()) // len(self.blocks.rows) if self.num_blocks and self.blocks is not None else 0
 
 

@@ -36,8 +36,8 @@ class Facts:
 
     Attributes:
         shuffle: the last step that mixes rows.
-        largest: decoded bytes of the largest block; 0 where there are none.
-        mean: decoded bytes of a block in the mean.
+        largest: decoded bytes of the largest block; 0 if there are none.
+        mean: decoded bytes of a block on average.
         num_parts: number of files read from their beginning; 0 for rows in blocks.
         world_size: number of ranks.
         lanes: number of lanes.
@@ -259,7 +259,7 @@ class _Head:
         return self.rows.places(run_of(0, self.rows.reach(count)))
 
     def some_places(self, run: range) -> Ints:
-        """Return places evenly spread over a run of rows."""
+        """Return places evenly spread over a range of rows."""
         step = max(1, -(-len(run) // _MOST_PLACES))
         return self.rows.places(np.arange(run.start, run.stop, step, dtype=np.int64)) if len(run) else np.zeros(0, np.int64)
 
@@ -322,7 +322,7 @@ def _memory(reader: BlockCosts, window: int | None, everything: ReadCost) -> int
 
 
 def _read_footers(source: Source) -> float | None:
-    """Read all footers, anew where a file changed since its index was saved; return what `_latency` returns."""
+    """Read all footers, again where a file changed since its index was saved; return what `_latency` returns."""
     try:
         for index in source.indexes():
             index.whole()
@@ -337,7 +337,7 @@ def _read_footers(source: Source) -> float | None:
 
 
 def _latency(source: Source) -> float | None:
-    """Seconds of a request that is made for this; None where none is needed."""
+    """Seconds of a request that is made for this; None if none is needed."""
     file = next((file for index in source.indexes() for file in index.files), None)
     return None if file is None or file.is_local else file.probe()
 
@@ -381,7 +381,7 @@ def _of_jobs(jobs: Sequence[RowJob], steps: Sequence[Step], text: tuple[str, ...
 
 
 def _of_streams(plan: Plan, streams: Sequence[Plan], text: tuple[str, ...], asked: ExplainRequest) -> Explanation:
-    """Several streams: what all of them take together."""
+    """Return several streams: what all of them take together."""
     each = [explained(one, asked) for one in streams]
     return Explanation(
         source=f"{counted(len(each), 'stream')} combined:\n" + "\n".join(f"    {one.source}" for one in each),

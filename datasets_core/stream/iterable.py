@@ -1,4 +1,4 @@
-"""`IterableDataset`: rows in a computed order, with an exact state behind each; `IterableColumn`."""
+"""`IterableDataset`: rows in a computed order, with an exact state after each; `IterableColumn`."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ if TYPE_CHECKING:
 
 
 class IterableColumn:
-    """The values of one column, or of one field within it; each iteration reads the stream anew.
+    """The values of one column, or of one field within it; each iteration reads the stream again.
 
     Args:
         source: rows, or the values of a column of structs.
@@ -72,7 +72,7 @@ class IterableDataset(StreamExports, StreamMaking, Frames):
     """A stream of rows.
 
     It is made by `Dataset.to_iterable_dataset`, or by `from_generator`, `from_dict` and similar constructors.  Iteration
-    yields rows; `state_dict` saves the position, and `load_state_dict` resumes exactly there, also inside batches, behind
+    yields rows; `state_dict` saves the position, and `load_state_dict` resumes exactly there, also inside batches, after
     `filter` and within `shuffle`.  In torch's `DataLoader` the workers share the rows.
 
     Args:
@@ -123,7 +123,7 @@ class IterableDataset(StreamExports, StreamMaking, Frames):
         return f"IterableDataset({{\n    features: {names},\n    num_shards: {self.num_shards}\n}})"
 
     def __getitem__(self, column_name: str) -> IterableColumn:
-        """One column, as an iterable of its values.
+        """Return one column, as an iterable of its values.
 
         >>> list(IterableDataset.from_dict({"a": [1, 2]})["a"])
         [1, 2]
@@ -186,14 +186,14 @@ class IterableDataset(StreamExports, StreamMaking, Frames):
         read alone, as row groups of Parquet and record batches of Arrow files, the blocks are permuted, and rows mix in
         windows of 16 blocks, or of the blocks of `buffer_size` rows if those are more, limited by the setting
         `stream_window_bytes` of decoded data; the first windows are smaller.  In other files rows mix in windows of
-        `buffer_size` rows, and the files are permuted.  The same holds behind a function that may drop rows, where blocks
+        `buffer_size` rows, and the files are permuted.  The same holds after a function that may drop rows, where blocks
         are permuted as files are.  Rows in memory: each window of `buffer_size` rows mixes rows from 64 places.
 
         Args:
             seed: seed of the order; None takes one from the global state of `np.random`.
             generator: source of the seed, if `seed` is None.
             buffer_size: rows of a window.
-            max_buffer_input_shards: has no effect: windows mix all shards.
+            max_buffer_input_shards: ignored: windows mix all shards.
             window_bytes: decoded bytes of a window of blocks, regardless of `buffer_size`.
             reshuffle_each_iteration: each further iteration is the next epoch, with another order, and so is each round of a
                 `repeat`; else the order stays until `set_epoch`.  In a `DataLoader` that starts new workers for each epoch,
@@ -234,7 +234,7 @@ class IterableDataset(StreamExports, StreamMaking, Frames):
         return self._like(self._plan.sharded(count, index, is_contiguous=contiguous))
 
     def _every(self, count: int, index: int) -> Self:
-        """One row of `count`."""
+        """Return one row of `count`."""
         return self._like(self._plan.every(count, index))
 
     def reshard(self) -> Self:
@@ -521,7 +521,7 @@ class IterableDataset(StreamExports, StreamMaking, Frames):
             df: the frame.
             split: name of the split; "train" if None.
             features: types of the columns; None: those of the frame.
-            kwargs: those of `Dataset.from_spark`, which have no effect.
+            kwargs: those of `Dataset.from_spark`, which are ignored.
 
         Raises:
             MissingDependencyError: pyspark is not installed.
@@ -542,7 +542,7 @@ class IterableDataset(StreamExports, StreamMaking, Frames):
 
     @classmethod
     def _of_rows(cls, rows: Rows, num_shards: int = 1) -> Self:
-        """The rows of a dataset, in their order and format; see `Dataset.to_iterable_dataset`.
+        """Return the rows of a dataset, in their order and format; see `Dataset.to_iterable_dataset`.
 
         Raises:
             ConfigurationError: more shards than rows, or rows whose format is a function.

@@ -71,7 +71,7 @@ class IterableDatasetDict(SplitMapping[IterableDataset]):
         """Apply `function` to the rows of every split; see `IterableDataset.map`.
 
         Args:
-            with_split: the function gets the name of the split behind its other arguments.
+            with_split: the function gets the name of the split after its other arguments.
             num_workers: of each split that is read, who makes so many calls at once.
             engine, on_error: see `IterableDataset.map`.
 
@@ -127,7 +127,7 @@ class IterableDatasetDict(SplitMapping[IterableDataset]):
 
     @each_split(IterableDataset)
     def with_format(self, type: str | None = None) -> Self:
-        """The rows of every split in another format; see `IterableDataset.with_format`."""
+        """Return the rows of every split in another format; see `IterableDataset.with_format`."""
 
     def save_to_disk(
         self,

@@ -59,7 +59,7 @@ class Cursor:
 
     @property
     def place(self) -> Place:
-        """The place behind the last row."""
+        """The place after the last row."""
         given = self._count - length_hint(self._rest)  # exact for a list: no row has to be counted
         if self._after is None or not given:
             return self._before
@@ -72,7 +72,7 @@ ShownRows: TypeAlias = Callable[[Delivery], tuple[list[Any], Callable[[int], Sta
 
 
 def all_blocks(node: Node, state: State) -> Iterator[Delivery]:
-    """The rows of a node behind a state, in blocks as they come."""
+    """Return the rows of a node after a state, in blocks as they come."""
     return node.blocks(state)
 
 
@@ -80,11 +80,11 @@ class Resumable(Protocol):
     """The part of a stream that an iteration needs: the state of a place, and the place of a state."""
 
     def saved_at(self, place: Place) -> dict[str, Any]:
-        """The state of a place."""
+        """Return the state of a place."""
         ...
 
     def resumed_at(self, state: dict[str, Any]) -> tuple[Node, Place]:
-        """The rows, and the place that a state says."""
+        """Return the rows, and the place that a state says."""
         ...
 
 
@@ -192,14 +192,14 @@ class StreamFacts(DatasetFacts):
 
     @property
     def features(self) -> Features | None:
-        """Name and type of each column, as a copy; None if only the rows tell, as behind `map` without `features=`.
+        """Name and type of each column, as a copy; None if only the rows tell, as after `map` without `features=`.
 
         For files of a format without known features, the first file is read to find them.
         """
         return None if (found := self._known_features()) is None else found.copy()
 
     def _known_features(self) -> Features | None:
-        """The features themselves, for the library: whatever leaves it is a copy."""
+        """Return the features themselves, for the library: whatever leaves it is a copy."""
         return self._plan.known_features() if self._info.features is None else self._info.features
 
     @property
@@ -212,7 +212,7 @@ class StreamFacts(DatasetFacts):
 
     @property
     def num_columns(self) -> int | None:
-        """Number of columns; None where `column_names` is None."""
+        """Number of columns; None if `column_names` is None."""
         return None if (names := self.column_names) is None else len(names)
 
     @property
@@ -243,13 +243,13 @@ def join_torch(kind: type) -> bool:
 
 
 def worker_share() -> Share | None:
-    """The part of the rows that is for this process, if it is a worker of a `DataLoader`."""
+    """Return the part of the rows that is for this process, if it is a worker of a `DataLoader`."""
     found = _worker_info()
     return None if found is None else Share(int(found.id), int(found.num_workers))
 
 
 def worker_walk() -> int | None:
-    """A number that the workers have in common which a `DataLoader` begins together; None elsewhere."""
+    """Return a number that the workers have in common which a `DataLoader` begins together; None elsewhere."""
     found = _worker_info()
     return None if found is None or not hasattr(found, "seed") else (int(found.seed) - int(found.id)) % 2**63 or 1
 
@@ -292,14 +292,14 @@ class WorkerNumbers:
         self.numbers[2] = 0
 
     def takes_up(self, walk: int) -> bool:
-        """True if this walk resumes from the loaded state: the first one to call this."""
+        """Return True if this walk resumes from the loaded state: the first one to call this."""
         if not self.numbers[2]:
             self.numbers[2] = walk
         return bool(self.numbers[2] == walk)
 
 
 def is_being_sent() -> bool:
-    """True if this process is starting another one, and says what that shares with it."""
+    """Return True if this process is starting another one, and says what that shares with it."""
     context: Any = sys.modules.get("multiprocessing.context")
     return context is not None and context.get_spawning_popen() is not None
 
@@ -390,7 +390,9 @@ class Streamed(StreamFacts):
     def _begin(
         self, show: Callable[[], ShownRows], read: Callable[[Node, State], Iterator[Delivery]] = all_blocks
     ) -> RowIterator:
-        """A new iteration: from the state that was loaded on, else from the beginning; `show`, `read`: see `RowIterator`."""
+        """Return a new iteration: from the state that was loaded on, else from the beginning; `show`, `read`: see
+        `RowIterator`.
+        """
         self._hear()
         place = self._next_place() if self._loaded is None else self._own(self._loaded)
         node = self._node_at(place)
@@ -544,13 +546,13 @@ class Streamed(StreamFacts):
         return Place(place.epoch, None, own_shards(place.at, own, split.lanes), place.seed)
 
     def _in_shards(self, split: RankLanes) -> Self:
-        """The rows of one rank."""
+        """Return the rows of one rank."""
         return self._like(self._plan.in_shards(split))
 
     # -- other streams -------------------------------------------------------------------------------------------------
 
     def _like(self, plan: Plan) -> Self:
-        """The stream of another plan, with what is known of this one."""
+        """Return the stream of another plan, with what is known of this one."""
         other = copy.copy(self)
         other._plan, other._info = plan, copy.copy(self._info)
         other._info.features = plan.features

@@ -42,7 +42,7 @@ class Pack(PlainStep):
         columns: of tokens, and of what belongs to them: lists of one length in each row.
         overlong: one of `OVERLONG`.
         pad: by column the value that rows are filled up with; None: they are as long as they come.
-        window: a window has tokens for so many rows.
+        window: a window has tokens for this many rows.
     """
 
     length: int
@@ -90,7 +90,7 @@ class Pack(PlainStep):
         return Features({**found, LENGTHS: List(Value("int32"))})
 
     def _check_pad(self, items: Mapping[str, Any]) -> None:
-        """Complain about a value to fill rows up with that the lists of a column cannot hold."""
+        """Raise an error for a value to fill rows up with that the lists of a column cannot hold."""
         if self.pad is None:
             return
         for name in self.columns:
@@ -127,7 +127,7 @@ class Packed(Batchwise):
     locality = Locality.PART
 
     def _batches(self, inner: State, count: int) -> Iterator[Delivery]:
-        """The windows: the first ones are small, so that their rows come early."""
+        """Yield the windows: the first ones are small, so that their rows come early."""
         waiting: list[Delivery] = []
         tokens = rows = 0
         for delivery in self.below.blocks(inner):

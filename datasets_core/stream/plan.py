@@ -47,7 +47,7 @@ class Decoded(RowChange):
 
 
 def media_of(block: Block) -> list[str]:
-    """The columns of media that are to be decoded."""
+    """Return the columns of media that are to be decoded."""
     if not isinstance(block, ArrowBlock):
         return []
     known = block.kinds.kept.get("media")
@@ -152,7 +152,7 @@ def _needed(features: Features, steps: Iterable[Step]) -> set[str]:
 
 
 def _without(features: Features, needed: set[str], steps: Iterable[Step]) -> tuple[Step, ...]:
-    """The steps, which no longer name columns that are not there."""
+    """Return the steps, which no longer name columns that are not there."""
     gone = {name: name for name in features if name not in needed}
     kept: list[Step] = []
     for step in steps:
@@ -162,7 +162,7 @@ def _without(features: Features, needed: set[str], steps: Iterable[Step]) -> tup
 
 
 def _narrowest(features: Features) -> str:
-    """A column that is read for the number of rows alone."""
+    """Return a column that is read for the number of rows alone."""
     plain = (name for name, feature in features.items() if isinstance(feature, Value) and feature.dtype not in _WIDE)
     return next(plain, next(iter(features), ""))
 
@@ -274,7 +274,7 @@ def logical_shards(
 
 
 def _placed(head: Node, rest: Sequence[Step], split: RankLanes, epoch: int, own: tuple[int, ...]) -> PlacedShards | None:
-    """The logical shards by arithmetic, where all steps in them change rows one by one, and one may repeat them."""
+    """Return the logical shards by arithmetic, where all steps in them change rows one by one, and one may repeat them."""
     from datasets_core.stream.nodes.shard import PlacedShards
 
     placed = head.placed
@@ -330,7 +330,7 @@ class Plan:
     label: str = ""
 
     def then(self, step: Step) -> Plan:
-        """The plan with one step more.
+        """Return the plan with one step more.
 
         Raises:
             UnknownColumnError: the step needs a column that is not there.
@@ -344,12 +344,12 @@ class Plan:
         return self.errors is not None or any(step.on_error for step in self.steps)
 
     def on_error(self, policy: ErrorPolicy) -> Plan:
-        """The plan with another policy for rows at which any of its steps fails."""
+        """Return the plan with another policy for rows at which any of its steps fails."""
         errors = Ledger(policy) if policy.acts else None
         return replace(self, errors=errors, steps=tuple(step.under(errors) for step in self.steps))
 
     def in_shards(self, split: RankLanes) -> Plan:
-        """The plan of one rank of those that divide the rows; of ranks that divide those of a rank before."""
+        """Return the plan of one rank of those that divide the rows; of ranks that divide those of a rank before."""
         before = self.split
         if before is None or not self.is_elastic:
             return replace(self, steps=(*self.steps, split))
@@ -360,7 +360,7 @@ class Plan:
         return self if self.split is None else self._divided_by(replace(self.split, rank=0, world_size=1))
 
     def _divided_by(self, split: RankLanes) -> Plan:
-        """The plan with another step in the place of the one that divides the rows."""
+        """Return the plan with another step in the place of the one that divides the rows."""
         place = self._split_place
         return replace(self, steps=tuple(split if number == place else step for number, step in enumerate(self.steps)))
 
@@ -389,13 +389,13 @@ class Plan:
         return all(map(keeps_shards, above))
 
     def sharded(self, count: int, index: int, *, is_contiguous: bool) -> Plan:
-        """One of `count` parts; taken before row-by-row and batch steps, which then process no rows of other parts."""
+        """Return one of `count` parts; taken before row-by-row and batch steps, which then process no rows of other parts."""
         place, part = self._part(count, index, is_contiguous=is_contiguous)
         steps = (*self.steps[:place], part, *self.steps[place:])
         return replace(self, steps=steps, num_shards=part.num_shards)
 
     def every(self, count: int, index: int) -> Plan:
-        """One row of `count`; the number of shards stays."""
+        """Return one row of `count`; the number of shards stays."""
         return replace(replace(self, num_shards=1).sharded(count, index, is_contiguous=False), num_shards=self.num_shards)
 
     def divides(self, count: int) -> bool:
@@ -435,7 +435,7 @@ class Plan:
         return place, Part(index, count, is_contiguous, self.num_shards, behind[0].unit, keeps_numbers=True)
 
     def _first_seeing(self, node: Ordered) -> tuple[int, Ordered]:
-        """The place of the first step that must see rows to know how many it gives, and the rows before it."""
+        """Return the place of the first step that must see rows to know how many it gives, and the rows before it."""
         for place, step in enumerate(self.steps):
             above = step.on(node, 0).placed
             if above is None:
@@ -481,11 +481,13 @@ class Plan:
         return Ordered(rows, (), epoch, label=self.label)
 
     def labelled(self, label: str) -> Plan:
-        """The plan as one of several whose rows come in one stream."""
+        """Return the plan as one of several whose rows come in one stream."""
         return replace(self, label=label, source=self.source.labelled(label))
 
     def by_files(self) -> Plan:
-        """The plan with a job for each file of its rows, where files are read from their beginning: as a stream has them."""
+        """Return the plan with a job for each file of its rows, where files are read from their beginning: as a stream has
+        them.
+        """
         jobs = self.source.as_jobs()
         return self if jobs is None else replace(self, source=jobs)
 
@@ -510,7 +512,7 @@ class Plan:
         return node
 
     def with_seed(self, seed: int) -> Plan:
-        """The plan with the rows in the order of a drawn seed."""
+        """Return the plan with the rows in the order of a drawn seed."""
         return replace(self, source=self.source.with_seed(seed))
 
     def signature(self) -> list[list[Any]]:

@@ -67,7 +67,7 @@ class FileTable:
         return {"_names": self._names, "_digests": None}
 
     def ids(self, origins: Origins) -> list[str]:
-        """The ids of rows: 64 bits of the file, and 64 bits of the row.
+        """Return the ids of rows: 64 bits of the file, and 64 bits of the row.
 
         >>> import numpy as np
         >>> FileTable(list).ids(Origins(["a.csv"], np.array([0, 0]), np.array([1, 255])))
@@ -93,7 +93,7 @@ def _digest(name: str) -> str:
 
 
 def row_of(id: str, names: Sequence[str]) -> tuple[int, int]:
-    """The file, by its number, and the row that an id is of.
+    """Return the file, by its number, and the row that an id is of.
 
     >>> row_of("26c3dfab551cc39a00000000000000ff", ["b.csv", "a.csv"])
     (1, 255)
@@ -157,13 +157,13 @@ class OriginsAdded(RowChange):
         return ArrowBlock(pa.RecordBatch.from_arrays([*block.batch.columns, *arrays], schema=kinds.schema), kinds)
 
     def features(self, before: Features) -> Features:
-        """The features with those of the columns."""
+        """Return the features with those of the columns."""
         check_free(self.columns, list(before))
         return Features({**before, **{name: _KINDS[name] for name in self.columns}})
 
 
 def check_free(wanted: Sequence[str], known: Sequence[str]) -> None:
-    """Complain about columns that are there already.
+    """Raise an error for columns that are there already.
 
     Raises:
         ConfigurationError: the first of them.
@@ -256,7 +256,7 @@ def check_steps(steps: Sequence[Step]) -> None:
 
 
 def files_of_plan(plan: Plan) -> RowsOfFiles:
-    """The files that a stream reads, one row of it for each of theirs.
+    """Return the files that a stream reads, one row of it for each of theirs.
 
     Raises:
         ConfigurationError: it reads none, or something is done to their rows.
@@ -270,7 +270,7 @@ def files_of_plan(plan: Plan) -> RowsOfFiles:
 
 
 def place_of(source: RowsOfFiles, id: str | bytes, epoch: int) -> int:
-    """The place in the order of an epoch at which the row with this id comes first.
+    """Return the place in the order of an epoch at which the row with this id comes first.
 
     Raises:
         RowIdError: no row of these files has it.
@@ -280,7 +280,7 @@ def place_of(source: RowsOfFiles, id: str | bytes, epoch: int) -> int:
 
 
 def rows_by_id(source: RowsOfFiles, ids: Sequence[str | bytes]) -> RowsById:
-    """The rows with these ids, in the order of the ids.
+    """Return the rows with these ids, in the order of the ids.
 
     Raises:
         RowIdError: no row of these files has one of them.
@@ -290,7 +290,7 @@ def rows_by_id(source: RowsOfFiles, ids: Sequence[str | bytes]) -> RowsById:
 
 
 def _found(source: RowsOfFiles, id: str | bytes) -> list[tuple[int, int]]:
-    """The file and the row of what is read of it, for each time that the row is read in an epoch."""
+    """Return the file and the row of what is read of it, for each time that the row is read in an epoch."""
     name, row = parse_row_id(id)
     files = source.numbers.get(name, [])
     found = [(file, row - source.files[file].skip) for file in files]

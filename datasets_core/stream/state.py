@@ -74,7 +74,7 @@ def unfolded(at: Any, same: Any) -> Any:
 
 
 def _texts(value: Any) -> Iterator[str]:
-    """All that might be folded, as text."""
+    """Yield all that might be folded, as text."""
     if isinstance(value, (str, list, tuple)) and len(text := json.dumps(value)) > _LONG:
         yield text
     if isinstance(value, (list, tuple)):
@@ -206,7 +206,7 @@ class Place:
 
 
 def saved(place: Place, signature: list[list[Any]], shards: int | None = None) -> dict[str, Any]:
-    """The state of a stream whose plan has this signature.
+    """Return the state of a stream whose plan has this signature.
 
     >>> saved(Place(0, None, 7), [["8 rows", "ab12"]])
     {'version': 2, 'plan': [['8 rows', 'ab12']], 'epoch': 0, 'share': None, 'at': 7}
@@ -236,7 +236,7 @@ def place_in(state: Mapping[str, Any]) -> Any:
 
 
 def with_place(state: Mapping[str, Any], at: Any) -> dict[str, Any]:
-    """The state with another place in the rows."""
+    """Return the state with another place in the rows."""
     return {**{name: value for name, value in state.items() if name not in ("at", "same")}, **_folded(at)}
 
 
@@ -276,7 +276,7 @@ def read(state: Any, signature: list[list[Any]], *, has_seed: bool = False, lane
 
 
 def is_state(found: Any) -> bool:
-    """True if this is the state of a stream, as far as its names tell."""
+    """Return True if this is the state of a stream, as far as its names tell."""
     return isinstance(found, Mapping) and {"version", "plan", "epoch", "share", "at"} <= set(found)
 
 
@@ -333,10 +333,10 @@ def _share(given: Any) -> Share | None:
 
 
 def check_place(node: Node, at: Any) -> None:
-    """Compare a place that a state says with what is to give the rows behind it.
+    """Compare a place that a state says with what is to give the rows after it.
 
     Raises:
-        StreamStateError: it has another form, or is behind the last row.
+        StreamStateError: it has another form, or is after the last row.
     """
     node.check_state(without_counts(at))
 
@@ -394,7 +394,9 @@ _Pair: TypeAlias = tuple[list[str] | None, list[str] | None]
 
 
 def _is_split_of_one(first: _Pair, second: _Pair) -> bool:
-    """True if the rows differ because another split of the dataset is read: only the splits that are read are compared."""
+    """Return True if the rows differ because another split of the dataset is read: only the splits that are read are
+    compared.
+    """
     texts = [[None, None] if part is None else part[:2] for part in (*first, *second)]
     (what, dataset), (_, other), (part, split), (_, other_split) = texts
     if what != "dataset" or part != "split" or split == other_split:
@@ -403,7 +405,7 @@ def _is_split_of_one(first: _Pair, second: _Pair) -> bool:
 
 
 def _name(part: list[str]) -> tuple[str, str]:
-    """The part that is meant; of a read config the field, with which its text begins."""
+    """Return the part that is meant; of a read config the field, with which its text begins."""
     what, text, _ = part
     return what, text.replace("=", " ").split(" ")[0] if what == "read config" else ""
 
@@ -415,7 +417,7 @@ def _told(part: list[str]) -> tuple[str, str]:
 
 
 def _is_plan(plan: Any) -> bool:
-    """True if JSON has the form of a signature."""
+    """Return True if JSON has the form of a signature."""
     return isinstance(plan, (list, tuple)) and all(map(_is_step, plan))
 
 
@@ -603,7 +605,7 @@ def audit(states: Iterable[Any], stream: Streamed) -> Audit:
     """Report whether the ranks and workers with these states together delivered every row of an epoch exactly once.
 
     Each state records the number of rows delivered from each of its lanes, so rows that arithmetic can count are not read;
-    behind filters and similar steps it reads to see whether another row follows.  Before the end of an epoch the remaining
+    after filters and similar steps it reads to see whether another row follows.  Before the end of an epoch the remaining
     rows count as missing.
 
     Args:

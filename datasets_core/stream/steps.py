@@ -89,7 +89,7 @@ class Step(ABC):
     @property
     @abstractmethod
     def counts_rows(self) -> bool:
-        """True if a row that is left out before it changes which others come behind it, or how they are put together."""
+        """True if a row that is left out before it changes which others come after it, or how they are put together."""
 
     @property
     @abstractmethod
@@ -513,7 +513,7 @@ class Limit(_Whole):
 
 @dataclass(frozen=True, slots=True)
 class Repeat(_Whole):
-    """The rows again and again."""
+    """The rows, repeated."""
 
     times: int | None
     works_in_shards: ClassVar[bool] = True
@@ -673,7 +673,7 @@ class Part(Step):
         return even_run(self.shards, self.count, self.index)
 
     def cut(self, rows: int) -> Cut:
-        """The rows of the part, of so many."""
+        """Return the rows of the part, of so many."""
         unit = max(1, rows) if self.together is None else self.together
         if self.shards >= self.count:
             runs = even_runs(rows, self.shards, unit)

@@ -234,7 +234,7 @@ class Transforming(Streamed):
         `__source__` is the file as it was read, `__row__` the number of the row in it, and `__id__` 32 hexadecimal digits: 64
         bits of the file (the end of its path: its name and its folder's, and more where files of the stream share these) and 64
         bits of the row.  Ids do not depend on the location of the files, nor on order, slice, lane or rank; rows of a dataset
-        built from them have the same, as long as they are a run of rows of their split; other rows of a `Dataset` are numbered.
+        built from them have the same if they are a range of rows of their split; other rows of a `Dataset` are numbered.
         For a generator `__source__` names its part, and in a combined stream the stream.
         Steps that make a row from several (`batch`, a batched `map`, `pack`) remove the ids: add them before.
 
@@ -447,7 +447,7 @@ class ExpressionMask:
 
 
 def named(columns: str | Sequence[str] | None) -> list[str]:
-    """The names of columns that an argument gives.
+    """Return the names of columns that an argument gives.
 
     >>> named("a"), named(None)
     (['a'], [])

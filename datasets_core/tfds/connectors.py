@@ -484,7 +484,7 @@ class ListColumns(_Columns):
 
     @classmethod
     def of(cls, inner: Mapping[str, Any], length: int = -1) -> ListColumns:
-        """Lists of dicts with these features."""
+        """Return lists of dicts with these features."""
         return cls({name: list_of(feature, length) for name, feature in inner.items()})
 
     @property
@@ -513,7 +513,7 @@ class DatasetColumns(ListColumns):
 
 
 def list_of(inner: Any, length: int = -1, id: str | None = None, kind: type[ListFeature] = ListFeature) -> ListFeature:
-    """Lists of a feature.
+    """Return lists of a feature.
 
     Args:
         inner: feature of the elements.

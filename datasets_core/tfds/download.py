@@ -46,9 +46,9 @@ class Resource:
 
     Args:
         url: its URL.
-        extract_method: has no effect except for `NO_EXTRACT`.
+        extract_method: is ignored except for `NO_EXTRACT`.
         path: its local path, if it exists.
-        relative_download_dir: has no effect.
+        relative_download_dir: ignored.
     """
 
     url: str | None = None
@@ -62,22 +62,22 @@ class DownloadConfig:
     """Options of downloads and builds, with the names of TFDS.
 
     Args:
-        extract_dir: has no effect: extracted files are next to the downloads.
+        extract_dir: ignored: extracted files are next to the downloads.
         manual_dir: folder of manually downloaded files; default: `<data_dir>/downloads/manual`.
         download_mode: which results of earlier runs to reuse.
-        compute_stats: has no effect.
+        compute_stats: ignored.
         max_examples_per_split: maximum rows of each split.
         register_checksums: True to record the checksums of downloads instead of comparing them.
         force_checksums_validation: True to require a recorded checksum of every URL.
         beam_runner, beam_options: runner and options of an Apache Beam pipeline.
-        try_download_gcs: has no effect.
+        try_download_gcs: ignored.
         verify_ssl: False is refused.
         override_max_simultaneous_downloads: number of parallel downloads.
         num_shards: number of shards of each split.
-        min_shard_size: has no effect.
+        min_shard_size: ignored.
         max_shard_size: maximum size of a shard in bytes.
         ignore_duplicates: True to keep the first of several rows of a split with the same key.
-        nondeterministic_order: has no effect: the order is always the same.
+        nondeterministic_order: ignored: the order is always the same.
 
     >>> DownloadConfig(num_shards=4).num_shards
     4
@@ -134,7 +134,7 @@ def iter_archive(path: Any, method: ExtractMethod | None = None) -> Any:
 
     Args:
         path: path or open file of the archive.
-        method: has no effect: the archive format is detected.
+        method: ignored: the archive format is detected.
     """
     if method is ExtractMethod.GZIP:
         return iter_gzip(path)

@@ -117,8 +117,8 @@ class ImageArray(Image):
         shape: height, width and channels, None for variable sizes; default: three channels.
         dtype: `uint8`, `uint16` or `float32`.
         encoding_format: `"png"` or `"jpeg"`: format for arrays, default PNG; files are stored unchanged.
-        use_colormap: has no effect.
-        doc: a description; has no effect.
+        use_colormap: ignored.
+        doc: a description; is ignored.
 
     >>> ImageArray(shape=(28, 28, 1)).mode
     'L'

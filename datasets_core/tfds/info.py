@@ -146,7 +146,8 @@ def register(cls: type, name: str) -> bool:
 
 
 def _is_same_code(known: type, cls: type) -> bool:
-    """True if a class is a redefinition of the other: same module or file; scripts are compared by path, not by module name.
+    """Return True if a class is a redefinition of the other: same module or file; scripts are compared by path, not by module
+    name.
 
     A class made by `type(…)` has only the module `abc`, so its origin is unknown.
     """
@@ -250,14 +251,14 @@ class DatasetInfo(LibraryInfo):
         features: the columns: a `FeaturesDict`, or a dict of features and dtypes.
         supervised_keys: the columns of a supervised task, as a tuple of names, tuples or dicts.
         disable_shuffling: True to write rows in source order instead of by the hash of their keys.
-        nondeterministic_order: has no effect: the order is always the same.
+        nondeterministic_order: ignored: the order is always the same.
         homepage: URL of its web page.
         citation: text of the citation.
         metadata: additional values.
         license: license of the data.
         redistribution_info: stored, but without effect.
         split_dict: known splits.
-        alternative_file_formats, is_blocked: have no effect.
+        alternative_file_formats, is_blocked: ignored.
 
     >>> from datasets_core import tfds
     >>> info = tfds.core.DatasetInfo(features={"x": np.int64, "label": np.int64}, supervised_keys=("x", "label"))

@@ -32,7 +32,7 @@ class PreparedBuilder(SplitReading, ReadOnlyBuilder):
 
     @classmethod
     def of(cls, builder: ReadOnlyBuilder) -> PreparedBuilder:
-        """The same, with the methods of TFDS."""
+        """Return the same, with the methods of TFDS."""
         made = cls(builder.cache_dir, builder.prepared, builder.storage_options)
         made.info.data_dir, made.info.file_format = made.cache_dir, builder.prepared.file_format
         return made
@@ -163,7 +163,7 @@ def builder(
     Args:
         name: `"name"`, `"name/config:1.*.*"`, or a path.
         data_dir: the folder of all datasets.
-        try_gcs: has no effect.
+        try_gcs: ignored.
         builder_kwargs: `config=`, `version=`, and arguments of the builder itself.
 
     Raises:
@@ -303,7 +303,7 @@ def list_builders(*, with_community_datasets: bool = True) -> list[str]:
     """Return the names of the builders defined by code.
 
     Args:
-        with_community_datasets: has no effect.
+        with_community_datasets: ignored.
 
     Example:
         >>> isinstance(list_builders(), list)
@@ -335,7 +335,7 @@ def builder_from_directories(
 
     Args:
         builder_dirs: the folders of the datasets.
-        filetype_suffix: has no effect: the datasets record it.
+        filetype_suffix: ignored: the datasets record it.
 
     Raises:
         DatasetNotFoundError: a folder has no dataset of this library.

@@ -33,12 +33,12 @@ Read = Callable[[pa.Array], list[Any]]
 
 
 def array_rows(block: Block) -> list[dict[str, Any]]:
-    """Rows with numpy scalars in the types of their columns; results of functions are unchanged."""
+    """Return rows with numpy scalars in the types of their columns; results of functions are unchanged."""
     return _rows(block, "arrays of tfds", _arrays)
 
 
 def plain_rows(block: Block) -> list[dict[str, Any]]:
-    """Rows with Python values, except for arrays of more than one dimension."""
+    """Return rows with Python values, except for arrays of more than one dimension."""
     return _rows(block, "plain rows of tfds", _plain)
 
 
@@ -377,7 +377,7 @@ class SplitStream(IterableDataset):
             buffer_size: number of elements in a window.
             seed: random seed for all iterations.
             reshuffle_each_iteration: False to give every iteration the order of the first.
-            name: has no effect.
+            name: ignored.
         """
         chosen = int(np.random.randint(2**31)) if seed is None else at_least("seed", seed, 0)
         reshuffles = reshuffle_each_iteration is not False
@@ -410,7 +410,7 @@ class SplitStream(IterableDataset):
 
         Args:
             map_func: function of an element.
-            num_parallel_calls, deterministic, name: have no effect.
+            num_parallel_calls, deterministic, name: ignored.
             library: arguments of `IterableDataset.map`, with which the function takes rows and returns columns.
         """
         if library:
@@ -492,7 +492,7 @@ class SplitStream(IterableDataset):
         Args:
             batch_size: number of elements in a batch.
             drop_remainder: True to drop a last batch that is smaller.
-            num_parallel_calls, deterministic, name: have no effect.
+            num_parallel_calls, deterministic, name: ignored.
 
         Raises:
             ConfigurationError: while reading, if shapes of arrays differ; see `padded_batch`.

@@ -364,7 +364,7 @@ class DatasetBuilder(SplitReading, LibraryBuilder):
             download_dir: folder for downloads; default: `<data_dir>/downloads`.
             download_config: options of downloads and build.
             file_format: `"arrow"` or `"parquet"`; the formats of TFDS mean the default, arrow.
-            permissions: has no effect.
+            permissions: ignored.
             library: arguments of the library's own `download_and_prepare`, such as `num_proc=`.
 
         Raises:

@@ -69,7 +69,7 @@ def decoded_values(leaf: Leaf, values: pa.Array, counts: Ints) -> tuple[pa.Array
 
 
 def nested(arrow_type: pa.DataType, sizes: Ints, counts: Ints, values: pa.Array) -> pa.Array:
-    """Values as items of an Arrow type: as lists in lists, where they are arrays.
+    """Return values as items of an Arrow type: as lists in lists, where they are arrays.
 
     Args:
         arrow_type: of an item.

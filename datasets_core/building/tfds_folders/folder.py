@@ -243,7 +243,7 @@ def _together(record: ShardRecord) -> int:
 
 
 def _decoded_rows(rows: int, size: int) -> int:
-    """Return the number of rows decoded together, for a file of so many bytes."""
+    """Return the number of rows decoded together, for a file of this many bytes."""
     return max(1, min(_MOST_DECODED_ROWS, _DECODED_BYTES * rows // size)) if size else _MOST_DECODED_ROWS
 
 

@@ -209,7 +209,7 @@ def _dicts(node: Node) -> Iterator[Fields]:
 
 
 def items_of(inner: Node, length: int | None, id: str | None = None) -> Node:
-    """Lists of what a node is; lists of dicts as a dict of lists."""
+    """Return lists of what a node is; lists of dicts as a dict of lists."""
     if isinstance(inner, Fields) and isinstance(inner.feature, dict):
         fields = {name: _listed(each, length, None) for name, each in inner.fields.items()}
         return Fields({name: each.feature for name, each in fields.items()}, fields)
@@ -392,7 +392,7 @@ _CLASSES = {
 
 
 def _numbered(names: Sequence[str]) -> list[str]:
-    """Names of classes, where a blank one is its number: with a line before it, should another class be called so.
+    """Return names of classes, where a blank one is its number: with a line before it, should another class be called so.
 
     >>> _numbered(["1", "", "x", ""])
     ['1', '_1', 'x', '3']

@@ -243,7 +243,7 @@ class FileCounts:
         self._sizes[files] += table.nbytes * shares // max(1, int(shares.sum()))
 
     def blocks(self) -> RowBlocks | None:
-        """Row ranges in the files; None if unknown."""
+        """Return row ranges in the files; None if unknown."""
         count = len(self._rows)
         if not count:
             return None
@@ -257,7 +257,8 @@ class FileCounts:
 
 
 def counted_files(builder: Hooks, splits: Mapping[str, dict[str, Any]]) -> dict[str, str]:
-    """The names of the files of splits as text, without secrets; none where rows were left out, so that their numbers differ.
+    """Return the names of the files of splits as text, without secrets; none where rows were left out, so that their numbers
+    differ.
 
     Args:
         builder: whose rows.

@@ -1,7 +1,7 @@
 """`Ordering`: last stages of a build with `shuffle_on_write` or `num_shards`: sorted runs, merge plan, final shards.
 
 Each job makes whole files of its own from finished ones, in bounded memory, and so can be run again.  What a shard holds
-follows from the order of the rows alone: its record batches end where so many bytes are reached, wherever rows came from.
+follows from the order of the rows alone: its record batches end where this many bytes are reached, wherever rows came from.
 """
 
 from __future__ import annotations
@@ -273,7 +273,9 @@ def _gathered(job: MergeJob, owners: np.ndarray, taken: np.ndarray) -> tuple[pa.
 
 
 def _canonical(batch: pa.RecordBatch) -> pa.RecordBatch:
-    """The batch as a file would hold it: equal rows are equal bytes, and counted alike, whatever they were taken from."""
+    """Return the batch as a file would hold it: equal rows are equal bytes, and counted alike, whatever they were taken
+    from.
+    """
     return pa.ipc.read_record_batch(batch.serialize(), batch.schema)
 
 
@@ -305,7 +307,7 @@ def number_of_shards(
         num_bytes: of all values; each row counts 16 bytes more.
         num_rows: how many rows there are: no shard is empty.
         num_shards: the wish of the user; None or 0 is none.
-        max_shard_bytes: so many bytes at most, on the average.
+        max_shard_bytes: this many bytes at most, on average.
         is_precise: the size is known exactly; False leaves a tenth of 1 GiB free.
 
     Raises:

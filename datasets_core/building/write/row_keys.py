@@ -548,7 +548,7 @@ def _cuts(run: Words, edges: Sequence[np.uint64]) -> list[int]:
 
 
 def _read_run(folder: str, name: str, count: int, start: int, stop: int) -> Words:
-    """Columns of a run, read and not mapped: mapped pages would count as memory until the end."""
+    """Return columns of a run, read and not mapped: mapped pages would count as memory until the end."""
     part = np.empty((3, stop - start), np.uint64)
     with open(os.path.join(folder, name), "rb") as handle:
         for line in range(3):

@@ -237,7 +237,7 @@ def sidecar(folder: str, shard: ShardRecord, words: Words) -> Run:
 
 
 def order_line(folder: str, run: Run, line: int, start: int, stop: int) -> Words:
-    """Numbers `start` to `stop` of a run: high words (line 0), low words (1) or sizes (2).  Read, not mapped."""
+    """Return numbers `start` to `stop` of a run: high words (line 0), low words (1) or sizes (2). Read, not mapped."""
     found = np.empty(stop - start, np.uint64)
     with open(os.path.join(folder, run.order), "rb") as handle:
         handle.seek((line * run.rows + start) * 8)
@@ -253,7 +253,7 @@ def high_words(folder: str, run: Run) -> Words:
 
 
 def run_slices(path: str, start: int, stop: int) -> Iterator[pa.RecordBatch]:
-    """Rows of an Arrow file, mapped as long as they are held; the file itself is closed at once."""
+    """Yield rows of an Arrow file, mapped as long as they are held; the file itself is closed at once."""
     with pa.memory_map(path) as mapped:
         reader = pa.ipc.open_file(mapped)
         first = 0
@@ -373,7 +373,7 @@ def _pieces(folder: str, runs: Sequence[Run], piece_rows: int) -> Iterator[tuple
 
 
 def _edges(folder: str, runs: Sequence[Run], piece_rows: int) -> list[np.uint64 | None]:
-    """High words that end pieces of about so many rows, by a look at some rows of each run; None ends the last one."""
+    """High words that end pieces of about this many rows, by a look at some rows of each run; None ends the last one."""
     if sum(run.rows for run in runs) <= piece_rows:
         return [None]
     step = max(1, piece_rows // len(runs))

@@ -49,7 +49,7 @@ def framed(title: str, inner: str) -> str:
 
 
 def kind_of_feature(feature: FeatureType) -> str:
-    """A feature in a word or two.
+    """Return a feature in a word or two.
 
     >>> kind_of_feature(List(Value("int8"))), kind_of_feature({"a": Value("int8")})
     ('list of int8', 'dict of 1')
@@ -98,7 +98,7 @@ class Histogram:
 
 @dataclass(frozen=True, slots=True)
 class ColumnSummary:
-    """Statistics of one column; None where not applicable.
+    """Statistics of one column; None if not applicable.
 
     Args:
         name: of the column; of a field in it, `column.field`.
@@ -167,7 +167,7 @@ class Summary:
         return len(self.columns)
 
     def to_dict(self) -> dict[str, Any]:
-        """The same as plain dicts and lists."""
+        """Return the same as plain dicts and lists."""
         columns = {column.name: asdict(column) for column in self.columns}
         return {"num_rows": self.num_rows, "columns": columns}
 

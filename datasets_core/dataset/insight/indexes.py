@@ -102,7 +102,7 @@ class TextIndex:
         return [hit["_score"] for hit in hits], [int(hit["_id"]) for hit in hits]
 
     def search_batch(self, queries: Iterable[str], k: int = 10, **kwargs: Any) -> tuple[list[list[float]], list[list[int]]]:
-        """The same for each of several queries, in their order."""
+        """Return the same for each of several queries, in their order."""
         kwargs.pop("max_workers", None)  # of the threads that the peer starts
         found = [self.search(query, k, **kwargs) for query in queries]
         return [scores for scores, _ in found], [rows for _, rows in found]
@@ -209,7 +209,7 @@ class VectorIndex:
         return scores[0], rows[0]
 
     def search_batch(self, queries: Any, k: int = 10, **kwargs: Any) -> tuple[npt.NDArray[Any], npt.NDArray[Any]]:
-        """The same for each row of a matrix."""
+        """Return the same for each row of a matrix."""
         matrix = np.asarray(queries)
         if matrix.ndim != 2:
             raise ConfigurationError(f"Queries of shape {matrix.shape} are not a matrix. Give one vector in each row.")
@@ -293,7 +293,7 @@ class VectorIndex:
 
 
 def faiss_package() -> Any:
-    """The package faiss.
+    """Return the package faiss.
 
     Raises:
         MissingDependencyError: it is not installed.
@@ -331,7 +331,7 @@ def _attempt(act: Any, what: str) -> Any:
 
 
 def vectors_of(name: str, batches: Iterable[pa.RecordBatch], dtype: Any, batch_size: int) -> Iterator[npt.NDArray[Any]]:
-    """The vectors of a column of lists, as matrices of at most `batch_size` rows.
+    """Yield the vectors of a column of lists, as matrices of at most `batch_size` rows.
 
     Raises:
         CastError: a row without a vector, or vectors of several lengths.

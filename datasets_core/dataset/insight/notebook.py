@@ -1,4 +1,4 @@
-"""`Overview`: HTML tables of datasets in notebooks, with pictures and players; values are always escaped."""
+"""`Overview`: HTML tables of datasets in notebooks, with images and players; values are always escaped."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 
 class Overview(Rows):
-    """A dataset as a whole, handed over or looked at."""
+    """A dataset completely, handed over or looked at."""
 
     # -- for other tools -----------------------------------------------------------------------------------------------
 
@@ -43,7 +43,7 @@ class Overview(Rows):
         return self._stream().__arrow_c_stream__(requested_schema)
 
     def __arrow_c_schema__(self) -> object:
-        """The schema of that stream."""
+        """Return the schema of that stream."""
         return self._stream_schema().__arrow_c_schema__()
 
     def _stream(self) -> pa.RecordBatchReader:
@@ -52,7 +52,9 @@ class Overview(Rows):
         return stream(self._table, self._index, self._stream_schema())
 
     def _stream_schema(self) -> pa.Schema:
-        """The schema of the table, with its features, and without the extensions of their fields, which others do not know."""
+        """Return the schema of the table, with its features, and without the extensions of their fields, which others do not
+        know.
+        """
         described = self._table.schema.with_metadata(self._metadata_of(self._table))
         return pa.schema([field.remove_metadata() for field in described], metadata=described.metadata)
 
@@ -61,7 +63,7 @@ class Overview(Rows):
     def describe(self, columns: str | Sequence[str] | None = None, *, bins: int = 10) -> Summary:
         """Return statistics of the columns: nulls, distinct values, bounds, means, lengths, histograms.
 
-        Computed block by block in bounded memory; pictures and sounds are not decoded.  Distinct values are counted
+        Computed block by block in bounded memory; images and sounds are not decoded.  Distinct values are counted
         exactly up to 10,000, and estimated beyond.
 
         Args:
@@ -89,7 +91,7 @@ class Overview(Rows):
         return summarized(features, table.schema, lambda: joined_blocks(table, self._index), bins)
 
     def _repr_html_(self) -> str:
-        """The first rows, for a notebook: pictures, players and texts, cut to a size that a page can hold."""
+        """Return the first rows, for a notebook: images, players and texts, cut to a size that a page can hold."""
         try:
             head = self._raw_head(first_rows(self.num_rows))
             return dataset_html(repr(self), self.num_rows, self._features, head)
@@ -97,7 +99,7 @@ class Overview(Rows):
             return fallback_html(repr(self), error)
 
     def _raw_head(self, rows: int) -> pa.Table:
-        """The first rows as they are stored."""
+        """Return the first rows as they are stored."""
         if self._index is None:
             return pa.Table.from_batches(self._table.batches(start=0, stop=rows), self._table.schema)
         return self._table.take(self._index[:rows])
@@ -123,7 +125,7 @@ _SOUNDS = {
 
 
 def dataset_html(text: str, num_rows: int, features: Mapping[str, FeatureType], head: pa.Table) -> str:
-    """The first rows of a dataset as a page.
+    """Return the first rows of a dataset as a page.
 
     Args:
         text: how the dataset prints.
@@ -150,12 +152,12 @@ def dataset_html(text: str, num_rows: int, features: Mapping[str, FeatureType], 
 
 
 def group_html(splits: Iterable[tuple[str, str]]) -> str:
-    """Several datasets, each under its name."""
+    """Return several datasets, each under its name."""
     return "".join(f'<div class="dsc"><h4>{_escape(str(name))}</h4></div>{page}' for name, page in splits)
 
 
 def fallback_html(text: str, error: BaseException) -> str:
-    """The text of a dataset whose rows could not be shown, and why."""
+    """Return the text of a dataset whose rows could not be shown, and why."""
     reason = str(error) if isinstance(error, DatasetsCoreError) else f"{type(error).__name__}: {error}"
     return f"<pre>{_escape(text)}</pre><p>The rows cannot be shown: {_escape(_cut(reason, 500))}</p>"
 
@@ -172,7 +174,7 @@ def first_rows(num_rows: int) -> int:
 
 
 class _Budget:
-    """Remaining bytes for pictures and sounds of one page."""
+    """Remaining bytes for images and sounds of one page."""
 
     def __init__(self) -> None:
         self._left = _MOST_MEDIA_BYTES
@@ -289,7 +291,7 @@ def _media(value: pa.Scalar, feature: FeatureType, budget: _Budget) -> str:
 
 
 def _picture(data: pa.Buffer, budget: _Budget) -> str | None:
-    """The picture, if its bytes are of a type that no browser runs code of, and not too many."""
+    """Return the picture, if its bytes are of a type that no browser runs code of, and not too many."""
     mime = _sniffed(data, _PICTURES, b"WEBP", "image/webp")
     if mime is None or data.size > _SMALL_PICTURE_BYTES:
         small = _thumbnail(data)
@@ -343,7 +345,7 @@ def _player(data: pa.Buffer, budget: _Budget) -> str | None:
 
 
 def _sniffed(data: pa.Buffer, kinds: Mapping[bytes, str], riff: bytes, riff_mime: str) -> str | None:
-    """The type of a file by its first bytes, among those that may be shown."""
+    """Return the type of a file by its first bytes, among those that may be shown."""
     first = _start(data, 16)
     if first[:4] == b"RIFF" and first[8:12] == riff:
         return riff_mime

@@ -563,7 +563,7 @@ class Queries(Rows):
         return made
 
     def _answer(self, duckdb: Any, query: str, datasets: dict[str, Rows], *, is_wide: bool) -> Self:
-        """The rows of the query; integers of 128 bits are int64, or (`is_wide`) decimals."""
+        """Return the rows of the query; integers of 128 bits are int64, or (`is_wide`) decimals."""
         import uuid
 
         with _session(duckdb, query) as connection:
@@ -614,12 +614,12 @@ def _readable(dataset: Rows) -> Any:
 
 
 def _plain(table: pa.Table) -> pa.Table:
-    """The table without the extensions of its fields, which duckdb does not know."""
+    """Return the table without the extensions of its fields, which duckdb does not know."""
     return table.cast(pa.schema([field.remove_metadata() for field in table.schema]))
 
 
 def _features(schema: pa.Schema, sources: list[Rows], query: str, huge: list[str]) -> Features:
-    """The features of a result: of each column that of the first source which has it by that name and type."""
+    """Return the features of a result: of each column that of the first source which has it by that name and type."""
     if len(set(schema.names)) != len(schema.names):
         twice = next(name for name in schema.names if schema.names.count(name) > 1)
         raise QueryError(query, f"two columns of its result have the name {twice!r}", advice="Rename one with AS")
@@ -634,7 +634,7 @@ def _features(schema: pa.Schema, sources: list[Rows], query: str, huge: list[str
 
 
 def _common(field: pa.Field, huge: list[str]) -> pa.Field:
-    """A column of duckdb's in a type that features know."""
+    """Return a column of duckdb's in a type that features know."""
     return pa.field(field.name, pa.int64() if field.name in huge else _shape(field.type))
 
 
@@ -644,7 +644,7 @@ def _fits(feature: FeatureType, arrow_type: pa.DataType) -> bool:
 
 
 def _shape(kind: pa.DataType) -> pa.DataType:
-    """A type without what duckdb does not keep: names of list items, widths of offsets, dictionaries."""
+    """Return a type without what duckdb does not keep: names of list items, widths of offsets, dictionaries."""
     if pa.types.is_dictionary(kind):
         return _shape(kind.value_type)
     if pa.types.is_large_string(kind) or kind == pa.string_view():
@@ -661,7 +661,7 @@ def _shape(kind: pa.DataType) -> pa.DataType:
 
 
 def _kept(dataset: Rows, lineage: Lineage, reader: pa.RecordBatchReader, features: Features, huge: list[str]) -> Any:
-    """The rows of the reader: in memory up to a size, in a temporary folder beyond it.
+    """Return the rows of the reader: in memory up to a size, in a temporary folder beyond it.
 
     Raises:
         _TooLargeError: a value of the columns `huge` is beyond int64.

@@ -100,7 +100,8 @@ def _is_fixed(arrow_type: pa.DataType) -> bool:
 
 
 def hashes(values: pa.Array) -> Hashes:
-    """A hash of 64 bits for each value, the same in every process; values are numbers, times, texts or bytes without nulls.
+    """Return a hash of 64 bits for each value, the same in every process; values are numbers, times, texts or bytes without
+    nulls.
 
     A text is hashed by its words of eight bytes; one above 64 bytes by its length, its first word and its checksum.
     """
@@ -121,7 +122,7 @@ def _words(values: pa.Array) -> Hashes:
 
 
 def _mixed(words: Hashes) -> Hashes:
-    """The finalizer of splitmix64."""
+    """Return the finalizer of splitmix64."""
     words = words + _ODD
     words ^= words >> np.uint64(30)
     words *= _MIXERS[0]
@@ -171,11 +172,11 @@ _MEDIA_FIELDS = {"bytes", "path"}  # of the struct that pictures, sounds, … ar
 def summarized(
     features: Mapping[str, FeatureType], schema: pa.Schema, blocks: Callable[[], Iterable[pa.RecordBatch]], bins: int
 ) -> Summary:
-    """The summary of the columns `features`.
+    """Return the summary of the columns `features`.
 
     Args:
         schema: of the blocks.
-        blocks: starts at the first block anew, each time it is called; a second time only where a histogram needs it.
+        blocks: starts at the first block again, each time it is called; a second time only where a histogram needs it.
         bins: of the histograms.
     """
     parts = [part for name, feature in features.items() for part in _parts(feature, schema.field(name).type, (name,))]
@@ -242,7 +243,7 @@ class _Part:
             self._moments.add(_numbers(values))
 
     def _usable(self, values: pa.Array) -> pa.Array:
-        """The values, without nulls and NaNs, in a type that is computed with; times as integers."""
+        """Return the values, without nulls and NaNs, in a type that is computed with; times as integers."""
         if values.type != self._type:  # first: pyarrow does not filter every type
             values = pc.cast(values, self._type)
         values = _without_nulls(values)
@@ -413,7 +414,7 @@ def _without_nulls(values: pa.Array) -> pa.Array:
 
 
 def _numbers(values: pa.Array) -> npt.NDArray[Any]:
-    """Numbers without nulls as a numpy array over the same memory."""
+    """Return numbers without nulls as a numpy array over the same memory."""
     if pa.types.is_decimal(values.type):
         values = values.cast(pa.float64(), safe=False)
     dtype = np.dtype(values.type.to_pandas_dtype())
@@ -426,7 +427,7 @@ def _as_arrow(numbers: npt.NDArray[Any]) -> pa.Array:
 
 
 def _plain_type(arrow_type: pa.DataType) -> pa.DataType:
-    """The type that values are computed in."""
+    """Return the type that values are computed in."""
     if pa.types.is_dictionary(arrow_type) or pa.types.is_run_end_encoded(arrow_type):
         return _plain_type(arrow_type.value_type)
     if pa.types.is_float16(arrow_type):
@@ -459,7 +460,7 @@ def _measure(feature: FeatureType, arrow_type: pa.DataType) -> tuple[Callable[[p
 
 
 def is_media(feature: FeatureType, arrow_type: pa.DataType) -> bool:
-    """True if the column holds pictures, sounds or other files, stored as bytes and path."""
+    """Return True if the column holds images, audio or other files, stored as bytes and path."""
     if isinstance(feature, dict) or not pa.types.is_struct(arrow_type):
         return False
     return {field.name for field in arrow_type} == _MEDIA_FIELDS

@@ -132,7 +132,7 @@ class Caller:
         raise failure
 
     def _counted(self, call: Callable[..., Any]) -> Callable[..., Any]:
-        """A coroutine function that counts its rows as done."""
+        """Return a coroutine function that counts its rows as done."""
 
         async def counted(*given: Any) -> Any:
             made = await call(*given)
@@ -272,7 +272,7 @@ async def _awaited(made: Any) -> Any:
 
 
 async def _gathered(call: Callable[..., Any], arguments: list[Any], *, names_row: bool = True) -> list[Any]:
-    """The results of one call for each of the arguments, at most so many at once; the first failure ends the others."""
+    """Return the results of one call for each of the arguments, at most so many at once; the first failure ends the others."""
     import asyncio  # it runs by now
 
     gate = asyncio.Semaphore(_MOST_TASKS)
@@ -303,7 +303,7 @@ _LOOK_SECONDS = 0.2  # between two looks at how far a function, or a worker, is
 
 @dataclass(frozen=True, slots=True)
 class Part:
-    """A run of rows of a dataset: the job of one worker.
+    """A range of rows of a dataset: the job of one worker.
 
     Attributes:
         dataset: only those rows.
@@ -328,7 +328,7 @@ class Part:
 
 
 def number_of_parts(num_proc: int | None, rows: int) -> int | None:
-    """Return the number of parts for so many rows; None if none was requested.
+    """Return the number of parts for this many rows; None if none was requested.
 
     Raises:
         ConfigurationError: a negative number.
@@ -464,7 +464,7 @@ def _told(path: str) -> int:
 
 
 def as_size(batch_size: Any) -> int | None:
-    """The rows of a batch; None for all of them."""
+    """Return the rows of a batch; None for all of them."""
     if batch_size is None:
         return None
     size = batch_size if type(batch_size) is int else as_int("batch_size", batch_size)

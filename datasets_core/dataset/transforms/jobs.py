@@ -122,19 +122,19 @@ class RunWriter:
         return self._runs
 
     def abort(self) -> None:
-        """Remove the file that is being written; those before lie in a folder that goes as a whole."""
+        """Remove the file that is being written; those before lie in a folder that goes completely."""
         if self._writer is not None:
             self._writer.abort()
 
 
 def leaves_columns(dataset: Rows) -> bool:
-    """True if results of these rows may leave columns in their files: rows in files, in the same order."""
+    """Return True if results of these rows may leave columns in their files: rows in files, in the same order."""
     folders = {path.rpartition("/")[0] for path in dataset._table.files if is_result(path)}
     return dataset._index is None and bool(dataset._table.files) and len(folders) < _MOST_RESULTS
 
 
 def column_order(runs: Sequence[Run]) -> list[str]:
-    """The columns of all, in the order in which they are first seen."""
+    """Return the columns of all, in the order in which they are first seen."""
     return list(dict.fromkeys(name for run in runs for name in run.names))
 
 
@@ -186,7 +186,7 @@ def _filled(
 
 
 def fits(result: Result, source: RowTable) -> bool:
-    """True if what was stored for some rows goes with these."""
+    """Return True if what was stored for some rows goes with these."""
     stored = result.table.schema.names
     left = [name for name in result.features if name not in stored]
     if not left:
@@ -220,7 +220,7 @@ _VALUES = (int, float, str, bytes, bool, type(None), re.Pattern)
 
 
 def is_plain(function: Callable[..., Any], *values: Any) -> bool:
-    """True if a function, and the values that it is given, use nothing but values, plain functions and known modules.
+    """Return True if a function, and the values that it is given, use nothing but values, plain functions and known modules.
 
     >>> import os
     >>> is_plain(lambda row: len(row["text"])), is_plain(lambda row: os.getpid())
@@ -292,7 +292,7 @@ def mapped(
     load_from_cache_file: bool | None,
     desc: str | None,
 ) -> Result | None:
-    """The result of `map`; None where the function returned nothing, so that nothing changes."""
+    """Return the result of `map`; None if the function returned nothing, so that nothing changes."""
     rows = dataset.num_rows
     count = number_of_parts(num_proc, rows)
     unit = (plan.batch_size or rows) if plan.batched else 1
@@ -372,7 +372,7 @@ class _Work:
         return Part(rows, start, rank, folder, most_bytes=self._place.most_bytes)
 
     def _filled(self, parts: list[Part], outcomes: list[Outcome]) -> list[Outcome]:
-        """The outcomes, with the rows of parts for which nothing was returned, if something was for others."""
+        """Return the outcomes, with the rows of parts for which nothing was returned, if something was for others."""
         if len({outcome.is_changed for outcome in outcomes}) < 2:
             return outcomes
         filled = []

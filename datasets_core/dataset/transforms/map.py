@@ -44,12 +44,12 @@ _BLOCK_ROWS = 1 << 14
 
 
 def batched_features(features: Features) -> Features:
-    """The features of lists of rows."""
+    """Return the features of lists of rows."""
     return Features({name: List(feature) for name, feature in features.items()})
 
 
 def grouped(dataset: Rows, starts: Ints) -> Iterator[pa.RecordBatch]:
-    """The rows of a dataset as lists: list i holds the rows from `starts[i]` to `starts[i + 1]`."""
+    """Yield the rows of a dataset as lists: list i holds the rows from `starts[i]` to `starts[i + 1]`."""
     from datasets_core.dataset.transforms.values import Inputs
 
     inputs = Inputs(dataset)
@@ -81,7 +81,7 @@ def even_starts(rows: int, batch_size: int, drop_last: bool) -> Ints:
 
 
 def run_starts(dataset: Rows, names: Sequence[str]) -> Ints:
-    """Return the begins of runs of rows with equal values of some columns, and the end of the last."""
+    """Return the begins of ranges of rows with equal values of some columns, and the end of the last."""
     from datasets_core.dataset.transforms.values import Inputs
 
     rows = dataset.num_rows
@@ -130,7 +130,7 @@ class FilterPlan(NamedTuple):
 def chosen_rows(
     dataset: Rows, plan: FilterPlan, *, num_proc: int | None, engine: str | Engine | None, desc: str | None
 ) -> Ints:
-    """The numbers of the rows that the function keeps, in their order."""
+    """Return the numbers of the rows that the function keeps, in their order."""
     from datasets_core.dataset.transforms.calling import Part, borders, number_of_parts, results
 
     rows = dataset.num_rows
@@ -188,7 +188,7 @@ def _chosen(plan: FilterPlan, part: Part, tell: Callable[[int], object] | None) 
 
 
 def _truths(found: list[Any]) -> Any:
-    """True if each value is true; None is not."""
+    """Return True if each value is true; None is not."""
     if set(map(type, found)) == {bool}:
         return np.frombuffer(bytes(found), bool)  # a third of the time of `fromiter`
     return np.fromiter(map(_is_true, found), bool, len(found))
@@ -229,14 +229,14 @@ def mask_of(found: Any, size: int) -> Any:
 
 
 def index_path(place: Place, dataset: Rows) -> str | None:
-    """The file of the index that belongs at `place`; None where it stays in memory."""
+    """Return the file of the index that belongs at `place`; None if it stays in memory."""
     if place.file is not None:
         return place.file
     return f"{place.folder}.arrow" if place.folder is not None and dataset._table.files and place.may_be_found else None
 
 
 def read_index(path: str, place: Place, size: int) -> Ints | None:
-    """The index of an earlier run over as many rows; None if there is none."""
+    """Return the index of an earlier run over as many rows; None if there is none."""
     from datasets_core.store.atomic import FINGERPRINT_KEY
 
     if not place.may_be_found or not os.path.isfile(path):
@@ -317,12 +317,12 @@ class Transforms(Rows):
             keep_in_memory: True to write no file.
             load_from_cache_file: False makes the rows again and replaces the cached result.
             cache_file_name: write the result to this file, in Arrow's format.
-            writer_batch_size: has no effect; rows are written by bytes.
+            writer_batch_size: ignored; rows are written by bytes.
             features: the columns of the result; None: inferred from the values.
             disable_nullable: refuse null.
             fn_kwargs: keyword arguments of the function.
             num_proc: number of processes.
-            suffix_template: a text with `{rank}` and `{num_proc}`, which has no effect: the result is one file.
+            suffix_template: a text with `{rank}` and `{num_proc}`, which is ignored: the result is one file.
             new_fingerprint: the identity of the result.
             desc: text of the progress bar.
             try_original_type: True to keep the type of a column if the new values fit it.
@@ -421,7 +421,7 @@ class Transforms(Rows):
             keep_in_memory: True to write no file.
             load_from_cache_file: False calls the function again and replaces the cached result.
             cache_file_name: write the index to this file, in Arrow's format.
-            writer_batch_size, suffix_template: have no effect.
+            writer_batch_size, suffix_template: ignored.
             new_fingerprint: the identity of the result.
 
         Raises:
@@ -473,7 +473,7 @@ class Transforms(Rows):
         cache_file_name: str | None = None,
         new_fingerprint: str | None = None,
     ) -> Self:
-        """The rows whose ascending numbers `find` returns, from an index that is cached."""
+        """Return the rows whose ascending numbers `find` returns, from an index that is cached."""
         from datasets_core.dataset.results import place_of
 
         lineage = self._lineage.then(operation, *decisive, new_fingerprint=new_fingerprint)
@@ -503,13 +503,13 @@ class Transforms(Rows):
         num_proc: int | None = None,
         new_fingerprint: str | None = None,
     ) -> Self:
-        """Return rows of lists: each row of the result holds the lists of `batch_size` rows, or of a run of rows.
+        """Return rows of lists: each row of the result holds the lists of `batch_size` rows, or of a range of rows.
 
         Args:
-            batch_size: number of rows; 0 or less for all; has no effect with `by_column`.
+            batch_size: number of rows; 0 or less for all; is ignored with `by_column`.
             by_column: combine consecutive rows with equal values in this column, or these columns.
-            drop_last_batch: drop the last list if it has fewer rows than `batch_size`; runs of rows are always complete.
-            num_proc: has no effect; lists are made without reading values.
+            drop_last_batch: drop the last list if it has fewer rows than `batch_size`; ranges of rows are always complete.
+            num_proc: ignored; lists are made without reading values.
             new_fingerprint: the identity of the result.
 
         Raises:

@@ -57,7 +57,7 @@ class MappedRows:
     array: Callable[[int], pa.Array]
 
     def batch(self, without: Collection[str] = ()) -> pa.RecordBatch:
-        """The rows, but for some columns that are kept."""
+        """Return the rows, but for some columns that are kept."""
         places = [place for place, name in enumerate(self.names) if name not in without]
         if not places:
             return rows_without_columns(self.length)
@@ -83,7 +83,7 @@ class Draft:
     has_update: bool
 
     def length(self) -> int:
-        """The rows that it becomes.
+        """Return the rows that it becomes.
 
         Raises:
             CastError: columns of different lengths.
@@ -154,7 +154,9 @@ class Assembler:
         )
 
     def flush(self) -> list[MappedRows]:
-        """The rows that wait; of a very large block in several batches, so that columns that stay are not put together."""
+        """Return the rows that wait; of a very large block in several batches, so that columns that stay are not put
+        together.
+        """
         drafts = self._drafts
         if not drafts:
             return []
@@ -194,7 +196,7 @@ class Assembler:
 
 
 def rows_without_columns(length: int) -> pa.RecordBatch:
-    """Rows without columns, which still can be counted."""
+    """Return rows without columns, which still can be counted."""
     return pa.RecordBatch.from_struct_array(pa.Array.from_buffers(pa.struct([]), length, [None], children=[]))
 
 
@@ -233,7 +235,7 @@ class Mapper:
         self._all_kept = {name: _KEPT for name in self.inputs.names if name not in self._removed}
 
     def made(self, start: int, stop: int, shift: int = 0) -> Iterator[MappedRows]:
-        """The results for the rows from `start` to `stop`, block by block.
+        """Return the results for the rows from `start` to `stop`, block by block.
 
         Args:
             start, stop: rows of the dataset that this mapper has.
@@ -242,7 +244,7 @@ class Mapper:
         return self._assembled(self._drafts(start, stop, shift))
 
     def passed(self, start: int, stop: int) -> Iterator[MappedRows]:
-        """The rows from `start` to `stop` as they are, but for columns that are to go."""
+        """Return the rows from `start` to `stop` as they are, but for columns that are to go."""
         return self._assembled(map(self._passed, self.inputs.blocks(start, stop)))
 
     def _assembled(self, drafts: Iterable[Draft]) -> Iterator[MappedRows]:
@@ -320,11 +322,11 @@ class Mapper:
         return table
 
     def _unchanged(self, block: Block, row: int) -> pa.Table:
-        """A row that the function left as it is, beside others that it made tables of."""
+        """Return a row that the function left as it is, beside others that it made tables of."""
         return pa.table({name: block.array(name).slice(row, 1) for name in self._all_kept})
 
     def _from_dicts(self, found: list[Any], block: Block, columns: Mapping[str, Any]) -> dict[str, Any]:
-        """The values that rows were given, by column; where a row has none, its value before."""
+        """Return the values that rows were given, by column; where a row has none, its value before."""
         first = found[0]
         if type(first) is dict and set(map(type, found)) == {dict} and set(map(len, found)) == {len(first)}:
             try:
@@ -356,7 +358,7 @@ class Mapper:
         return _KEPT
 
     def _changed_rows(self, block: Block, rows: Sequence[Any]) -> dict[str, list[Any] | None]:
-        """The columns that the rows hold now: values where some may have changed, None where all are as they were."""
+        """Return the columns that the rows hold now: values where some may have changed, None if all are as they were."""
         names = self.inputs.names
         if not self.inputs.is_lazy and _same_values(rows, [block.column(name) for name in names], names):
             return dict.fromkeys(names)
@@ -434,7 +436,7 @@ class Mapper:
     # -- putting together ----------------------------------------------------------------------------------------------
 
     def _kept(self, block: Block, before: Mapping[str, list[Any] | None] | None) -> dict[str, Any]:
-        """The columns of the rows before the update: Arrow's where nothing changed."""
+        """Return the columns of the rows before the update: Arrow's where nothing changed."""
         if before is None:
             return dict(self._all_kept)
         return {name: _KEPT if values is None else values for name, values in before.items() if name not in self._removed}
@@ -466,7 +468,7 @@ class Mapper:
         return Draft(block, names, arrays, kinds, has_update)
 
     def _order(self, found: tuple[str, ...]) -> list[str]:
-        """Columns in the order of a result: first those that the rows had."""
+        """Return columns in the order of a result: first those that the rows had."""
         names = self._orders.get(found)
         if names is None:
             known = [name for name in self.inputs.names if name in found]
@@ -538,11 +540,11 @@ class _Stored:
         self._all: list[Any] | None = None
 
     def given(self, index: int) -> Any:
-        """The object that the function got."""
+        """Return the object that the function got."""
         return self._block.given(self._name, index)
 
     def fresh(self, index: int) -> Any:
-        """A value as the function got it."""
+        """Return a value as the function got it."""
         if self.is_decoded:
             array = self._block.array(self._name).slice(index, 1)
             return self._block.inputs.values(self._name, array)[0]
@@ -551,7 +553,7 @@ class _Stored:
         return self._all[index]
 
     def raw(self, index: int) -> Any:
-        """A value as it is stored."""
+        """Return a value as it is stored."""
         return self._block.array(self._name)[index].as_py()
 
 
@@ -566,7 +568,7 @@ def _touched(given: Mapping[str, Any], removed: frozenset[str]) -> dict[str, Any
 
 
 def _is_unchanged(value: Any, stored: _Stored, index: int) -> bool:
-    """True if a value that the user was given, and can have changed, is as it was."""
+    """Return True if a value that the user was given, and can have changed, is as it was."""
     if value is not stored.given(index):
         return False
     equals: Any = type(value).__eq__
@@ -576,7 +578,7 @@ def _is_unchanged(value: Any, stored: _Stored, index: int) -> bool:
 
 
 def _same_values(rows: Sequence[Any], columns: list[list[Any]], names: tuple[str, ...]) -> bool:
-    """True if plain dicts hold just the objects of some columns, which cannot change themselves."""
+    """Return True if plain dicts hold just the objects of some columns, which cannot change themselves."""
     if not names or set(map(len, rows)) != {len(names)}:
         return not names and not any(rows)
     try:
@@ -590,7 +592,7 @@ def _same_values(rows: Sequence[Any], columns: list[list[Any]], names: tuple[str
 
 
 def _of_values(encoder: ColumnEncoder, values: Any, mapper: Mapper) -> Encoded:
-    """The array of what a function returned for a column: a value for each row."""
+    """Return the array of what a function returned for a column: a value for each row."""
     if type(values) is list:
         return encoder.rows(values)
     if type(values) is np.ndarray and values.ndim:
@@ -629,7 +631,7 @@ def _as_table(value: Any) -> pa.Table | None:
 
 
 def _own(column: pa.ChunkedArray) -> pa.ChunkedArray:
-    """The column in memory that no numpy array of the user shares, which may be filled again for the next batch."""
+    """Return the column in memory that no numpy array of the user shares, which may be filled again for the next batch."""
     if pa.types.is_primitive(column.type) or pa.types.is_nested(column.type):
         with contextlib.suppress(pa.ArrowNotImplementedError):  # types that pyarrow does not concatenate
             return pa.chunked_array([pa.concat_arrays([chunk, chunk.slice(0, 0)]) for chunk in column.chunks], column.type)

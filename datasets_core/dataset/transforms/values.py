@@ -94,7 +94,7 @@ class Inputs:
     # -- blocks --------------------------------------------------------------------------------------------------------
 
     def blocks(self, start: int, stop: int) -> Iterator[Block]:
-        """The rows from `start` to `stop`, in blocks bounded in rows and bytes."""
+        """Yield the rows from `start` to `stop`, in blocks bounded in rows and bytes."""
         if self.index is not None:
             step = _PROBE_ROWS
             while start < stop:
@@ -116,16 +116,16 @@ class Inputs:
                 start += batch.num_rows
 
     def batches(self, start: int, stop: int, size: int) -> Iterator[Block]:
-        """The rows from `start` to `stop`, in blocks of `size` rows but for the last."""
+        """Yield the rows from `start` to `stop`, in blocks of `size` rows but for the last."""
         for first in range(start, stop, size):
             yield self.block(first, min(first + size, stop))
 
     def block(self, start: int, stop: int) -> Block:
-        """The rows from `start` to `stop`."""
+        """Return the rows from `start` to `stop`."""
         return Block(self, start, stop - start)
 
     def batch(self, start: int, stop: int) -> pa.RecordBatch:
-        """The rows from `start` to `stop`, as they are stored."""
+        """Return the rows from `start` to `stop`, as they are stored."""
         if self.index is None:
             batches = list(self.table.batches(start=start, stop=stop))
         else:
@@ -135,7 +135,7 @@ class Inputs:
         return batches[0] if len(batches) == 1 else pa.concat_batches(batches)
 
     def gathered(self, name: str, start: int, stop: int) -> pa.Array:
-        """A column of the rows from `start` to `stop` of an index, as it is stored."""
+        """Return a column of the rows from `start` to `stop` of an index, as it is stored."""
         assert self.index is not None
         table = self._tables.get(name)
         if table is None:
@@ -144,7 +144,7 @@ class Inputs:
         return found.chunk(0) if found.num_chunks == 1 else pa.concat_arrays(found.chunks)
 
     def stored(self, name: str, start: int, stop: int) -> pa.Array:
-        """A column of the rows from `start` to `stop` of a table without an index, as it is stored."""
+        """Return a column of the rows from `start` to `stop` of a table without an index, as it is stored."""
         first, end, columns = self._piece
         if not first <= start < end:
             k, offset = self.table.locate(start)
@@ -156,14 +156,14 @@ class Inputs:
         return pa.concat_arrays([batch.column(self._places[name]) for batch in self.table.batches(start=start, stop=stop)])
 
     def single(self, name: str) -> Any:
-        """The dataset with one column only, in the same format."""
+        """Return the dataset with one column only, in the same format."""
         found = self._single.get(name)
         if found is None:
             found = self._single[name] = self.formatted.select_columns([name])
         return found
 
     def formatted_column(self, name: str, start: int, stop: int) -> Any:
-        """A column of the rows from `start` to `stop` in the format; plain numbers are made for many batches at once."""
+        """Return a column of the rows from `start` to `stop` in the format; plain numbers are made for many batches at once."""
         first, end, values = self._windows.get(name, _NO_WINDOW)
         if first <= start and stop <= end:
             return values[start - first : stop - first]
@@ -186,7 +186,7 @@ class Inputs:
         return Decoder(self.dataset._features, self.dataset._media_paths())
 
     def values(self, name: str, array: pa.Array) -> list[Any]:
-        """A column as the user sees it."""
+        """Return a column as the user sees it."""
         values = reader(array.type)(array)
         if name in self.decoded:
             decode = self.decoder.decode_value
@@ -195,7 +195,7 @@ class Inputs:
 
 
 def _is_changeable(arrow_type: pa.DataType) -> bool:
-    """True if values of the type are Python objects that a function can change in place."""
+    """Return True if values of the type are Python objects that a function can change in place."""
     return pa.types.is_nested(arrow_type) or isinstance(arrow_type, pa.BaseExtensionType)
 
 
@@ -222,7 +222,7 @@ class Block:
         return self._batch
 
     def array(self, name: str) -> pa.Array:
-        """A column, as it is stored."""
+        """Return a column, as it is stored."""
         if self._batch is None and self.inputs.index is None and self.num_rows:
             return self.inputs.stored(name, self.start, self.start + self.num_rows)
         if self._batch is None and self.inputs.is_only_read and self.num_rows:
@@ -235,33 +235,33 @@ class Block:
         return range(self.start, self.start + self.num_rows)
 
     def column(self, name: str) -> list[Any]:
-        """The values of a column, the same list at every call."""
+        """Return the values of a column, the same list at every call."""
         values = self._lists.get(name)
         if values is None:
             values = self._lists[name] = self.inputs.values(name, self.array(name))
         return values
 
     def read(self, name: str) -> list[Any] | None:
-        """The values of a column that `column` gave before; None where it did not."""
+        """Return the values of a column that `column` gave before; None if it did not."""
         return self._lists.get(name)
 
     def decoded(self, name: str, number: int) -> Any:
-        """A single value that has to be decoded."""
+        """Return a single value that has to be decoded."""
         array = self.array(name).slice(number, 1)
         value = self._decoded[name, number] = self.inputs.values(name, array)[0]
         return value
 
     def given(self, name: str, number: int) -> Any:
-        """The very object that a function got for a value, if it got one."""
+        """Return the very object that a function got for a value, if it got one."""
         known = self._lists.get(name)
         return self._decoded.get((name, number)) if known is None else known[number]
 
     def fresh(self, name: str) -> list[Any]:
-        """The values of a column, read again."""
+        """Return the values of a column, read again."""
         return self.inputs.values(name, self.array(name))
 
     def rows(self) -> list[Any]:
-        """Each row as the function is given it."""
+        """Return each row as the function is given it."""
         inputs = self.inputs
         if inputs.reads_by_column:
             given = _FormattedRows(self)
@@ -277,7 +277,7 @@ class Block:
         return [LazyDict(row, source, number) for number, row in enumerate(dicts)]
 
     def records(self) -> list[Any]:
-        """Each row as a dict of single values, where `rows` gives data frames of one row."""
+        """Return each row as a dict of single values, where `rows` gives data frames of one row."""
         inputs = self.inputs
         if inputs.is_tabular and hasattr(frame := inputs.formatted._batch(self.numbers), "columns"):
             to_dict, iter_rows = getattr(frame, "to_dict", None), getattr(frame, "iter_rows", None)
@@ -298,7 +298,7 @@ class Block:
         return [[row[name] for row in rows] for name in wanted]
 
     def whole(self) -> Any:
-        """The rows together, as the function is given them."""
+        """Return the rows together, as the function is given them."""
         inputs = self.inputs
         if inputs.formatted is not None and not inputs.reads_by_column:
             return inputs.formatted._batch(self.numbers)
@@ -306,7 +306,7 @@ class Block:
         return LazyDict(dict.fromkeys(inputs.names, UNTOUCHED), source, 0)
 
     def batch_arguments(self) -> list[Any]:
-        """The arguments of the function, for all rows at once."""
+        """Return the arguments of the function, for all rows at once."""
         wanted = self.inputs.input_columns
         if wanted is None:
             return [self.whole()]
@@ -387,7 +387,7 @@ _NO_PLAIN_CALL = inspect.CO_GENERATOR | inspect.CO_COROUTINE | inspect.CO_ASYNC_
 
 
 def columns_read(function: Callable[..., Any]) -> frozenset[str] | None:
-    """The keys that a function looks up in its first argument; None where it may do anything else with it.
+    """Return the keys that a function looks up in its first argument; None if it may do anything else with it.
 
     The answer is sure: every use of the argument in the code is a look-up of a constant, so that the row cannot be changed,
     kept or seen whole.
@@ -457,7 +457,7 @@ class ColumnEncoder:
         self._numbers: tuple[np.dtype[Any], pa.DataType] | None = None  # of the arrays before
 
     def rows(self, values: list[Any]) -> Encoded:
-        """The array of one value for each row.
+        """Return the array of one value for each row.
 
         Raises:
             CellCastError: a value that does not fit; it names the row, from 0 in `values`.
@@ -475,7 +475,7 @@ class ColumnEncoder:
             ) from misfit.__cause__
 
     def array(self, array: pa.Array) -> Encoded:
-        """The array of values that are Arrow's already."""
+        """Return the array of values that are Arrow's already."""
         if self._type is None or array.type == self._type:
             return array, self._kind
         wanted = Features({self.name: self._kind})
@@ -503,7 +503,7 @@ class ColumnEncoder:
     # -- types ---------------------------------------------------------------------------------------------------------
 
     def _as_original(self, values: list[Any]) -> Encoded | None:
-        """The values with the type that the column had; None where they do not fit it."""
+        """Return the values with the type that the column had; None if they do not fit it."""
         if self._column is None or self._type is None:
             return None
         kinds = set(map(type, values))
@@ -538,7 +538,7 @@ class ColumnEncoder:
 
 
 def _has_no_other_keys(values: list[Any], feature: FeatureType | None) -> bool:
-    """True if the feature has a place for all keys of the dicts among the values; one that is lacking is null."""
+    """Return True if the feature has a place for all keys of the dicts among the values; one that is lacking is null."""
     if isinstance(feature, dict):
         present = [value for value in values if isinstance(value, dict)]
         if not all(feature.keys() >= value.keys() for value in present):
@@ -558,7 +558,7 @@ def _has_text(arrow_type: pa.DataType) -> bool:
 
 
 def _texts_agree(found: pa.DataType, original: pa.DataType) -> bool:
-    """True if texts are where texts were: numbers are not to be turned into text silently."""
+    """Return True if texts are where texts were: numbers are not to be turned into text silently."""
     if types.is_null(found) or types.is_null(original):
         return bool(types.is_null(found))
     if types.is_struct(original) and types.is_struct(found):

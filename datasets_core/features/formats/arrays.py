@@ -108,12 +108,12 @@ def extractor(type_: pa.DataType, shapes: Shapes = None, casting: Casting = STOR
 
 
 def is_list(type_: pa.DataType) -> bool:
-    """True if the type is a list of any length or of a fixed one."""
+    """Return True if the type is a list of any length or of a fixed one."""
     return bool(pt.is_list(type_) or pt.is_large_list(type_) or pt.is_fixed_size_list(type_))
 
 
 def as_objects(values: list[Any]) -> Array:
-    """An array of one dimension that holds these objects."""
+    """Return an array of one dimension that holds these objects."""
     array = np.empty(len(values), dtype=object)
     for i, value in enumerate(values):
         array[i] = value
@@ -121,7 +121,7 @@ def as_objects(values: list[Any]) -> Array:
 
 
 def stacked(rows: list[Any]) -> Array:
-    """One array of rows that are all arrays of one shape and dtype; else an array that holds them."""
+    """Return one array of rows that are all arrays of one shape and dtype; else an array that holds them."""
     if rows and isinstance(rows[0], np.ndarray):
         shape, dtype = rows[0].shape, rows[0].dtype
         if all(isinstance(row, np.ndarray) and row.shape == shape and row.dtype == dtype for row in rows):
@@ -168,7 +168,7 @@ def _numbers(stored: np.dtype[Any], casting: Casting) -> Extract:
 
 
 def cast(values: Array, target: np.dtype[Any]) -> Array:
-    """The values as `target`; those of uint64 that int64 does not hold stay what they are."""
+    """Return the values as `target`; those of uint64 that int64 does not hold stay what they are."""
     if values.dtype == np.uint64 and target == np.int64 and len(values) and values.max() > 2**63 - 1:
         return values
     return values.astype(target)
@@ -295,12 +295,12 @@ def _is_large(type_: pa.DataType) -> bool:
 
 
 def is_text(type_: pa.DataType) -> bool:
-    """True if the type is of texts or bytes behind offsets."""
+    """Return True if the type is of texts or bytes after offsets."""
     return bool(pt.is_string(type_) or pt.is_binary(type_) or pt.is_large_string(type_) or pt.is_large_binary(type_))
 
 
 def _around_nulls(array: pa.Array, extract: Extract) -> Array:
-    """The rows, with None for those that are null."""
+    """Return the rows, with None for those that are null."""
     is_valid = validity(array)
     rows = np.empty(len(array), object)
     for place, row in zip(np.flatnonzero(is_valid).tolist(), extract(_without_nulls(array, is_valid)), strict=True):
@@ -415,7 +415,7 @@ def cells(type_: pa.DataType, shapes: Shapes, casting: Casting, missing: float |
 
 
 def has_nulls(array: pa.Array) -> bool:
-    """True if an array or what its lists hold has nulls."""
+    """Return True if an array or what its lists hold has nulls."""
     while True:
         if array.null_count:
             return True
@@ -426,7 +426,7 @@ def has_nulls(array: pa.Array) -> bool:
 
 @lru_cache(maxsize=1024)
 def flat(type_: pa.DataType, shapes: Shapes) -> Callable[[pa.Array], Array | None] | None:
-    """The function that makes a view of Arrow's memory, one entry for each row, or None where nulls forbid it.
+    """Return the function that makes a view of Arrow's memory, one entry for each row, or None if nulls forbid it.
 
     None instead of a function: no column of the type can be seen so.
     """
@@ -518,22 +518,22 @@ class NanosecondDatetime(_Fine, dt.datetime):
         return cls._made(nanosecond, *date, *time, fold=whole.fold)
 
     def whole(self) -> dt.datetime:
-        """The value cut to microseconds, as the standard class."""
+        """Return the value cut to microseconds, as the standard class."""
         return dt.datetime.combine(self.date(), self.timetz())
 
     def to_datetime64(self) -> np.datetime64:
-        """The moment for numpy, in UTC if it has a time zone; the name is that of pandas."""
+        """Return the moment for numpy, in UTC if it has a time zone; the name is that of pandas."""
         whole = self.whole()
         plain = whole if whole.tzinfo is None else whole.astimezone(dt.UTC).replace(tzinfo=None)
         moment: np.datetime64 = np.datetime64(plain, "us").astype("datetime64[ns]") + np.timedelta64(self.nanosecond, "ns")
         return moment
 
     def replace(self, *args: Any, **kwargs: Any) -> Self:
-        """The value with some parts changed and the nanoseconds kept."""
+        """Return the value with some parts changed and the nanoseconds kept."""
         return type(self).of(self.whole().replace(*args, **kwargs), self.nanosecond)
 
     def astimezone(self, tz: dt.tzinfo | None = None) -> Self:
-        """The same moment in another time zone."""
+        """Return the same moment in another time zone."""
         return type(self).of(self.whole().astimezone(tz), self.nanosecond)
 
     def __add__(self, other: dt.timedelta) -> dt.datetime:  # type: ignore[override]
@@ -567,11 +567,11 @@ class NanosecondTime(_Fine, dt.time):
         return cls._made(nanosecond, *parts, fold=whole.fold)
 
     def whole(self) -> dt.time:
-        """The value cut to microseconds, as the standard class."""
+        """Return the value cut to microseconds, as the standard class."""
         return dt.time(self.hour, self.minute, self.second, self.microsecond, self.tzinfo, fold=self.fold)
 
     def replace(self, *args: Any, **kwargs: Any) -> Self:
-        """The value with some parts changed and the nanoseconds kept."""
+        """Return the value with some parts changed and the nanoseconds kept."""
         return type(self).of(self.whole().replace(*args, **kwargs), self.nanosecond)
 
     def isoformat(self, timespec: str = "auto") -> str:
@@ -601,11 +601,11 @@ class NanosecondTimedelta(_Fine, dt.timedelta):
         return self.nanosecond
 
     def whole(self) -> dt.timedelta:
-        """The value cut downwards to microseconds, as the standard class."""
+        """Return the value cut downwards to microseconds, as the standard class."""
         return dt.timedelta(self.days, self.seconds, self.microseconds)
 
     def to_timedelta64(self) -> np.timedelta64:
-        """The duration for numpy; the name is that of pandas."""
+        """Return the duration for numpy; the name is that of pandas."""
         fine: np.timedelta64 = np.timedelta64(self.whole(), "us").astype("timedelta64[ns]")
         return fine + np.timedelta64(self.nanosecond, "ns")
 

@@ -49,7 +49,7 @@ class TabularFormat(NamedTuple):
     Attributes:
         name: for `with_format(name)`.
         from_table: makes a frame of an Arrow table. Its second argument is a function that gives columns as lists of Python
-            objects, where the user does not see what is stored: pictures, say; with `arrays=True` also arrays of a fixed
+            objects, where the user does not see what is stored: images, say; with `arrays=True` also arrays of a fixed
             shape, a column of them as an extension array of pandas.
             The `options` follow by name.
         to_table: makes an Arrow table of a frame.
@@ -164,7 +164,7 @@ for _form in TABULAR.values():
 
 
 def tabular(name: str | None) -> TabularFormat:
-    """The tabular format of a name.
+    """Return the tabular format of a name.
 
     Raises:
         ConfigurationError: there is none.
@@ -176,7 +176,7 @@ def tabular(name: str | None) -> TabularFormat:
 
 
 def as_table(value: object) -> pa.Table | None:
-    """The Arrow table of a table or frame; None of a value that is none.
+    """Return the Arrow table of a table or frame; None of a value that is none.
 
     >>> as_table(pa.record_batch({"a": [1]})).num_rows, as_table([1]) is None
     (1, True)
@@ -188,7 +188,7 @@ def as_table(value: object) -> pa.Table | None:
 
 
 def format_name(type_: str | None) -> str | None:
-    """The name that a format is known by: None for plain Python.
+    """Return the name that a format is known by: None for plain Python.
 
     >>> format_name("pa"), format_name("python"), format_name("pt")
     ('arrow', None, 'torch')
@@ -210,7 +210,7 @@ def format_name(type_: str | None) -> str | None:
 
 
 def check_format(name: str | None, kwargs: Mapping[str, Any]) -> None:
-    """Complain about a format that cannot be made: of a missing package, or with arguments that it does not take.
+    """Raise an error for a format that cannot be made: of a missing package, or with arguments that it does not take.
 
     Raises:
         ConfigurationError: an argument that the format does not take; `custom` without a function.
@@ -238,7 +238,7 @@ class RowFormat:
     Attributes:
         type: None for plain Python, else the name of a format.
         columns: the selected columns; None: all.
-        is_complete: True to add the other columns, behind those, as plain Python.
+        is_complete: True to add the other columns, after those, as plain Python.
         kwargs: options of the format.
     """
 
@@ -257,23 +257,23 @@ class Formatter(Protocol):
         ...
 
     def row(self, i: int, /) -> Any:
-        """Row `i`."""
+        """Return row `i`."""
         ...
 
     def rows(self) -> Iterator[Any]:
-        """All rows, one by one."""
+        """Return all rows, one by one."""
         ...
 
     def rows_at(self, rows: range | npt.NDArray[np.int64]) -> Any:
-        """Several rows, each on its own, as a sequence."""
+        """Return several rows, each on its own, as a sequence."""
         ...
 
     def columns_at(self, rows: range | npt.NDArray[np.int64]) -> Any:
-        """Several rows as columns."""
+        """Return several rows as columns."""
         ...
 
     def stored(self, name: str) -> pa.ChunkedArray:
-        """One column as it is stored."""
+        """Return one column as it is stored."""
         ...
 
 
@@ -291,9 +291,9 @@ class Objects(Protocol):
 
 
 def framer(name: str, features: Mapping[str, FeatureType], reader: RowReader, options: Mapping[str, Any] = _NONE) -> Frame:
-    """The function that makes a frame of a table, in the tabular format `name`.
+    """Return the function that makes a frame of a table, in the tabular format `name`.
 
-    Values that the user sees otherwise than they are stored (pictures) are decoded, except in Arrow tables.
+    Values that the user sees otherwise than they are stored (images) are decoded, except in Arrow tables.
 
     Raises:
         MissingDependencyError: the package is not installed.
@@ -346,20 +346,20 @@ class Kit(Protocol):
     cell_casting: Casting
 
     def batch(self, values: Array) -> Any:
-        """A column of a batch."""
+        """Return a column of a batch."""
         ...
 
     def rows(self, values: Array) -> list[Any]:
-        """An array of numbers as one value for each row."""
+        """Return an array of numbers as one value for each row."""
         ...
 
     def cell(self, value: Any) -> Any:
-        """One value of a row."""
+        """Return one value of a row."""
         ...
 
 
 def kit(name: str, kwargs: Mapping[str, Any]) -> Kit:
-    """The framework `name`, with the arguments of the format.
+    """Return the framework `name`, with the arguments of the format.
 
     Raises:
         ConfigurationError: a dtype that the framework does not have.
@@ -401,7 +401,7 @@ class NumpyKit:
 
 
 def _owned(value: Any) -> Any:
-    """A value in whose arrays can be written without that anything else changes."""
+    """Return a value in whose arrays can be written without that anything else changes."""
     if isinstance(value, dict):
         return {name: _owned(inner) for name, inner in value.items()}
     if not isinstance(value, np.ndarray):
@@ -421,7 +421,7 @@ class _TensorKit:
     cell_casting: Casting
 
     def tensor(self, values: Array) -> Any:
-        """A tensor of an array of numbers or booleans."""
+        """Return a tensor of an array of numbers or booleans."""
         raise NotImplementedError
 
     def batch(self, values: Array) -> Any:
@@ -560,7 +560,7 @@ class TensorflowKit(_TensorKit):
         return self._joined(made) if isinstance(made, list) else made
 
     def _joined(self, values: list[Any]) -> Any:
-        """A tensor of tensors of one dtype: ragged where their shapes differ."""
+        """Return a tensor of tensors of one dtype: ragged where their shapes differ."""
         tf = self._tf
         if not values or not all(tf.is_tensor(value) for value in values) or len({value.dtype for value in values}) > 1:
             return values
@@ -573,7 +573,7 @@ class TensorflowKit(_TensorKit):
 
 
 def of_python(value: Any, made_for: Kit) -> Any:
-    """Return a decoded Python value (a picture, a dict, a list of numbers) with arrays in place of numbers."""
+    """Return a decoded Python value (an image, a dict, a list of numbers) with arrays in place of numbers."""
     from datasets_core.features.formats.arrays import cast, stacked
 
     if isinstance(value, dict):

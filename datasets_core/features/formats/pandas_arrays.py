@@ -17,7 +17,7 @@ from datasets_core.features.types import FixedShape
 
 
 def array_column(column: pa.ChunkedArray, feature: FixedShape) -> PandasArrayExtensionArray:
-    """The column of pandas for a stored column of arrays; a view of it where it is one chunk without nulls."""
+    """Return the column of pandas for a stored column of arrays; a view of it where it is one chunk without nulls."""
     extract = extractor(column.type, ("array", feature.shape), STORED)
     parts = [extract(chunk.drop_null()) for chunk in column.chunks]
     if not parts:
@@ -60,12 +60,12 @@ class PandasArrayExtensionDtype(ExtensionDtype):  # type: ignore[misc]
 
     @classmethod
     def construct_array_type(cls) -> Any:
-        """The class of the columns."""
+        """Return the class of the columns."""
         return PandasArrayExtensionArray
 
     @classmethod
     def construct_from_string(cls, string: str) -> Self:
-        """The type of a name.
+        """Return the type of a name.
 
         >>> PandasArrayExtensionDtype.construct_from_string("array[int32]").value_type
         dtype('int32')
@@ -95,7 +95,7 @@ class PandasArrayExtensionArray(ExtensionArray):  # type: ignore[misc]
 
     @classmethod
     def of_rows(cls, rows: Sequence[npt.NDArray[Any] | None]) -> Self:
-        """The column of some arrays; null rows are None."""
+        """Return the column of some arrays; null rows are None."""
         first = rows[0] if len(rows) else None
         if first is not None and all(row is not None and row.shape == first.shape and row.dtype == first.dtype for row in rows):
             return cls(np.stack(rows))  # type: ignore[arg-type]
@@ -153,20 +153,20 @@ class PandasArrayExtensionArray(ExtensionArray):  # type: ignore[misc]
         return np.array([_same(row, given) for row, given in zip(self, others, strict=True)], dtype=bool)
 
     def isna(self) -> npt.NDArray[np.bool_]:
-        """True for each null row."""
+        """Return True for each null row."""
         if self._data.dtype != object:
             return np.zeros(len(self), bool)
         return np.array([row is None for row in self._data], bool)
 
     def take(self, indices: Any, *, allow_fill: bool = False, fill_value: Any = None) -> Self:
-        """The rows of some numbers; with `allow_fill`, a null row for each -1."""
+        """Return the rows of some numbers; with `allow_fill`, a null row for each -1."""
         if allow_fill and (np.asarray(indices) == -1).any():
             filled = take(np.arange(len(self)), indices, allow_fill=True, fill_value=-1)  # which checks the numbers
             return type(self).of_rows([None if number < 0 else self._data[int(number)] for number in filled])
         return type(self)(self._data.take(np.asarray(indices, dtype=np.intp), axis=0))
 
     def copy(self) -> Self:
-        """A column with data of its own."""
+        """Return a column with data of its own."""
         return type(self)(self._data, copy=True)
 
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> npt.NDArray[Any]:
@@ -176,7 +176,7 @@ class PandasArrayExtensionArray(ExtensionArray):  # type: ignore[misc]
         return made.copy() if copy and made is self._data else made
 
     def to_numpy(self, dtype: Any = None, copy: bool = False, na_value: Any = None) -> npt.NDArray[Any]:
-        """One array of all rows, where they have one shape; else an array of objects."""
+        """Return one array of all rows, where they have one shape; else an array of objects."""
         return self.__array__(dtype, copy=copy)
 
     def __arrow_array__(self, type: Any = None) -> Any:

@@ -40,7 +40,7 @@ _PER_SECOND = {"s": 1, "ms": 1_000, "us": 1_000_000, "ns": 1_000_000_000}
 
 @lru_cache(maxsize=1024)
 def reader(type_: pa.DataType) -> Reader:
-    """The function that turns an array of `type_` into a list of Python values."""
+    """Return the function that turns an array of `type_` into a list of Python values."""
     if not is_own(type_):
         return _number_reader(CODES[type_]) if type_ in CODES else _as_pyarrow
     if isinstance(type_, pa.BaseExtensionType):
@@ -61,7 +61,7 @@ def reader(type_: pa.DataType) -> Reader:
 
 @lru_cache(maxsize=1024)
 def is_own(type_: pa.DataType) -> bool:
-    """True if a column of the type is read here and not by pyarrow."""
+    """Return True if a column of the type is read here and not by pyarrow."""
     if isinstance(type_, pa.BaseExtensionType) or pt.is_dictionary(type_) or is_clock(type_):
         return True
     if pt.is_struct(type_):
@@ -78,7 +78,7 @@ def _is_nested(type_: pa.DataType) -> bool:
 
 
 def is_clock(type_: pa.DataType) -> bool:
-    """True if the type is a date, a time, a timestamp or a duration."""
+    """Return True if the type is a date, a time, a timestamp or a duration."""
     return bool(pt.is_date(type_) or pt.is_time(type_) or pt.is_timestamp(type_) or pt.is_duration(type_))
 
 
@@ -88,7 +88,7 @@ def _as_pyarrow(array: pa.Array) -> list[Any]:
 
 
 def _number_reader(code: Any) -> Reader:
-    """Numbers without nulls from their memory: two to four times faster than by `to_pylist` of older pyarrow."""
+    """Return numbers without nulls from their memory: two to four times faster than by `to_pylist` of older pyarrow."""
 
     def read(array: pa.Array) -> list[Any]:
         if len(array) < _FEW_NUMBERS or array.null_count:
@@ -113,7 +113,7 @@ def _scalar_reader(make: Callable[[int], Any], storage: pa.DataType) -> Reader:
 
 
 def beyond(type_: pa.DataType) -> CastError:
-    """The error for a date or time that Python cannot hold."""
+    """Return the error for a date or time that Python cannot hold."""
     return CastError(
         f"A column of type {type_} contains a value outside the years 1 to 9999 of Python's datetime. "
         "Read the column with with_format('arrow'), or cast it to int64."
@@ -122,7 +122,7 @@ def beyond(type_: pa.DataType) -> CastError:
 
 @lru_cache(maxsize=256)
 def value_maker(type_: pa.DataType) -> Callable[[int], Any]:
-    """The function that turns the stored integer of a date, time, timestamp or duration into its Python value."""
+    """Return the function that turns the stored integer of a date, time, timestamp or duration into its Python value."""
     from datasets_core.features.formats.arrays import NanosecondDatetime, NanosecondTime, NanosecondTimedelta
 
     delta = dt.timedelta
@@ -158,7 +158,7 @@ def _fine(whole: Any, nanosecond: int, make: Callable[[Any, int], Any]) -> Any:
 
 
 def _zone(name: str) -> dt.tzinfo:
-    """The time zone as pyarrow gives it: the system's `ZoneInfo`, or a fixed offset such as `+05:30`."""
+    """Return the time zone as pyarrow gives it: the system's `ZoneInfo`, or a fixed offset such as `+05:30`."""
     from zoneinfo import ZoneInfo  # 1.5 ms that columns without zones do without
 
     zone: dt.tzinfo = pa.lib.string_to_tzinfo(name)
@@ -258,7 +258,7 @@ def _with_nulls(array: pa.Array, rows: list[Any]) -> list[Any]:
 
 @lru_cache(maxsize=256)
 def dict_rows(names: tuple[str, ...]) -> Callable[[int, list[list[Any]]], list[dict[str, Any]]]:
-    """The function (number of rows, columns) → rows as dicts.
+    """Return the function (number of rows, columns) → rows as dicts.
 
     It is compiled for the names, as a literal in a comprehension: 1.7 times faster than `dict(zip(...))`.  The names enter
     the code as `repr` writes them, and only plain `str` are let in.
@@ -299,7 +299,7 @@ class Access(NamedTuple):
 
 @lru_cache(maxsize=1024)
 def is_quick(type_: pa.DataType) -> bool:
-    """True if single values of the type are read from buffers, in well under a microsecond for flat types."""
+    """Return True if single values of the type are read from buffers, in well under a microsecond for flat types."""
     if type_ in CODES or pt.is_boolean(type_) or pt.is_null(type_) or is_clock(type_) or _is_text(type_):
         return True
     if pt.is_dictionary(type_):
@@ -313,7 +313,7 @@ def is_quick(type_: pa.DataType) -> bool:
 
 @lru_cache(maxsize=1024)
 def can_gather(type_: pa.DataType) -> bool:
-    """True if pyarrow has a `take` for the type: not for views of texts and bytes, and what holds them."""
+    """Return True if pyarrow has a `take` for the type: not for views of texts and bytes, and what holds them."""
     if pt.is_string_view(type_) or pt.is_binary_view(type_) or pt.is_run_end_encoded(type_):
         return False
     if isinstance(type_, pa.BaseExtensionType):
@@ -341,17 +341,17 @@ def access(array: pa.Array) -> Access:
 
 
 def accessor(array: pa.Array) -> Accessor:
-    """The function index → Python value of `array`; the index must exist."""
+    """Return the function index → Python value of `array`; the index must exist."""
     return _bound([access(array)], "%s")
 
 
 def bound(accesses: list[Access], names: tuple[str, ...]) -> Callable[[int], dict[str, Any]]:
-    """The function index → row as a dict of `names`."""
+    """Return the function index → row as a dict of `names`."""
     return _bound(accesses, "{" + ", ".join(f"{literal(name)}: %s" for name in _escaped(names)) + "}")
 
 
 def bound_values(accesses: list[Access]) -> Callable[[int], tuple[Any, ...]]:
-    """The function index → row as a tuple."""
+    """Return the function index → row as a tuple."""
     return _bound(accesses, f"({'%s, ' * len(accesses)})")
 
 
@@ -367,7 +367,7 @@ def _bound(accesses: list[Access], form: str) -> Accessor:
 
 @lru_cache(maxsize=512)
 def _compiled(form: str, expressions: tuple[str, ...], counts: tuple[int, ...]) -> Callable[..., Accessor]:
-    """The function bindings → accessor, for a literal (`form`) whose parts are the expressions."""
+    """Return the function bindings → accessor, for a literal (`form`) whose parts are the expressions."""
     parts, first = [], 0
     for expression, count in zip(expressions, counts, strict=True):
         parts.append(expression.format(*(f"a{k}" for k in range(first, first + count))))
@@ -418,7 +418,7 @@ def _numbers(array: pa.Array, code: Any) -> memoryview[Any]:
 
 
 def _stored(array: pa.Array) -> memoryview[Any]:
-    """The integers of a column of dates or times."""
+    """Return the integers of a column of dates or times."""
     return _numbers(array, "i" if array.type.bit_width == 32 else "q")
 
 
@@ -428,7 +428,7 @@ def _offsets(array: pa.Array, code: Any) -> memoryview[Any]:
 
 
 def _bits(buffer: pa.Buffer | None, offset: int) -> tuple[memoryview, int]:
-    """The bytes from that of the first row on, and the place of its bit in there."""
+    """Return the bytes from that of the first row on, and the place of its bit in there."""
     return _view(buffer)[offset >> 3 :], offset & 7
 
 
@@ -476,7 +476,7 @@ class ValueDecoder(Protocol):
         ...
 
     def decode_value(self, name: str, value: Any) -> Any:
-        """The value that the user sees, of a stored one."""
+        """Return the value that the user sees, of a stored one."""
         ...
 
 
@@ -485,7 +485,7 @@ class RowReader:
 
     Args:
         schema: of the batches.
-        decoder: for columns whose stored value is not what the user sees; None where there is none.
+        decoder: for columns whose stored value is not what the user sees; None if there is none.
 
     Attributes:
         names: of the columns.
@@ -525,26 +525,26 @@ class RowReader:
         return lambda array: [decode(name, value) for value in read(array)]
 
     def dicts(self, batch: pa.RecordBatch) -> list[dict[str, Any]]:
-        """The rows of `batch`, each a dict of its own."""
+        """Return the rows of `batch`, each a dict of its own."""
         return self._dicts(batch.num_rows, self._lists(batch))
 
     def columns(self, batch: pa.RecordBatch) -> dict[str, list[Any]]:
-        """The columns of `batch` as lists."""
+        """Return the columns of `batch` as lists."""
         return dict(zip(self.names, self._lists(batch), strict=True))
 
     def _lists(self, batch: pa.RecordBatch) -> list[list[Any]]:
         return [read(column) for read, column in zip(self._readers, batch.columns, strict=True)]
 
     def column_reader(self, name: str) -> Reader:
-        """The function that makes a list of an array of one column."""
+        """Return the function that makes a list of an array of one column."""
         return self._readers[self.names.index(name)]
 
     def opener(self, batch: pa.RecordBatch) -> Callable[[int], dict[str, Any]]:
-        """The function row number in `batch` → row, for single rows: it reads the buffers, not Arrow scalars."""
+        """Return the function row number in `batch` → row, for single rows: it reads the buffers, not Arrow scalars."""
         return bound(self._accesses(batch), self.names)
 
     def values(self, batch: pa.RecordBatch) -> Callable[[int], tuple[Any, ...]]:
-        """The function row number in `batch` → values of the row, in the order of the columns."""
+        """Return the function row number in `batch` → values of the row, in the order of the columns."""
         return bound_values(self._accesses(batch))
 
     def _accesses(self, batch: pa.RecordBatch) -> list[Access]:

@@ -315,7 +315,7 @@ def _source(data: bytes | None, path: str | None, paths: MediaPaths) -> Any:
 
 
 def import_soundfile(needed_for: str) -> Any:
-    """The package soundfile.
+    """Return the package soundfile.
 
     Raises:
         MissingDependencyError: it is not installed.
@@ -328,7 +328,7 @@ def import_soundfile(needed_for: str) -> Any:
 
 
 def import_decoders(needed_for: str) -> Any:
-    """The module `torchcodec.decoders`.
+    """Return the module `torchcodec.decoders`.
 
     Raises:
         MissingDependencyError: torchcodec is not installed, or lacks the libraries of FFmpeg.
@@ -450,6 +450,6 @@ class Audio(Media):
 
 
 def is_audio_decoder(value: object) -> bool:
-    """True if `value` is a decoder of torchcodec; does not import it."""
+    """Return True if `value` is a decoder of torchcodec; does not import it."""
     module = sys.modules.get("torchcodec.decoders")
     return module is not None and isinstance(value, module.AudioDecoder)

@@ -65,12 +65,12 @@ class MediaPaths:
         return MediaPaths(roots, self.fetch or other.fetch, tuple(dict.fromkeys((*self.allowed, *other.allowed))))
 
     def settled(self) -> MediaPaths:
-        """The same with what the settings allow now, for a process that has other settings."""
+        """Return the same with what the settings allow now, for a process that has other settings."""
         allowed = settings().media_paths
         return self if self.roots is None or not allowed else replace(self, allowed=(*self.allowed, *allowed))
 
     def locate(self, path: str) -> str:
-        """The path as it may be opened: a local one, absolute where folders decide, or a URL.
+        """Return the path as it may be opened: a local one, absolute where folders decide, or a URL.
 
         Raises:
             UntrustedPathError: the path leads out of the folders that may be opened.
@@ -152,7 +152,8 @@ def _is_below(place: str, folder: str) -> bool:
 
 
 def _holds(folder: str, place: str) -> bool:
-    """True if a file is the dataset's own: below its folder, or in the blobs of the hub cache that the folder is a snapshot of.
+    """Return True if a file is the dataset's own: below its folder, or in the blobs of the hub cache that the folder is a
+    snapshot of.
 
     Both paths are real ones, so that blobs that are themselves links elsewhere are not taken for such.
     """
@@ -164,7 +165,8 @@ def _holds(folder: str, place: str) -> bool:
 
 
 def _is_hidden(name: str, place: str, folder: str) -> bool:
-    """True if a file, or a folder on the way to it, is hidden by the name that it goes under: such are none of a dataset's.
+    """Return True if a file, or a folder on the way to it, is hidden by the name that it goes under: such are none of a
+    dataset's.
 
     A link that can be seen may lead to a hidden file within the dataset, as all files of git-annex do.
     """
@@ -199,12 +201,12 @@ def _local_or_bytes(place: str) -> str | io.BytesIO:
 
 @lru_cache(maxsize=64)
 def _real(folder: str) -> str:
-    """A folder with its links followed: a tenth of a millisecond for every row otherwise."""
+    """Return a folder with its links followed: a tenth of a millisecond for every row otherwise."""
     return os.path.realpath(folder)
 
 
 def _is_below_url(url: str, root: str) -> bool:
-    """True if `root` is a protocol (`https://`), or a URL above `url`."""
+    """Return True if `root` is a protocol (`https://`), or a URL above `url`."""
     if root.endswith("://"):
         return url.startswith(root)
     return url.startswith(root.rstrip("/") + "/") and ".." not in url.split("/") and "%2e" not in url.lower()
@@ -228,7 +230,7 @@ _CHUNK_BYTES = 1 << 29  # of files in one array where they are embedded
 
 
 def media_array(values: list[dict[str, Any] | None]) -> pa.Array:
-    """The Arrow array of stored values.
+    """Return the Arrow array of stored values.
 
     Raises:
         Misfit: the files are larger than one Arrow array can be.
@@ -240,7 +242,7 @@ def media_array(values: list[dict[str, Any] | None]) -> pa.Array:
 
 
 def binary_array(values: list[bytes | None]) -> pa.Array:
-    """The Arrow array of bytes.
+    """Return the Arrow array of bytes.
 
     Raises:
         Misfit: they are larger than one Arrow array can be.
@@ -265,7 +267,7 @@ def _from_bytes(values: list[bytes | None], arrow_type: pa.DataType) -> pa.Array
 
 
 def narrowed(array: pa.Array, wanted: pa.DataType) -> pa.Array:
-    """An array as the plain `binary` or `string` that media are stored in.
+    """Return an array as the plain `binary` or `string` that media are stored in.
 
     Raises:
         Misfit: it holds something else, or too much for one array.
@@ -286,12 +288,12 @@ def narrowed(array: pa.Array, wanted: pa.DataType) -> pa.Array:
 
 
 def is_text(t: pa.DataType) -> bool:
-    """True if an Arrow type holds text."""
+    """Return True if an Arrow type holds text."""
     return bool(types.is_string(t) or types.is_large_string(t) or types.is_string_view(t))
 
 
 def is_binary(t: pa.DataType) -> bool:
-    """True if an Arrow type holds bytes."""
+    """Return True if an Arrow type holds bytes."""
     checks = (types.is_binary, types.is_large_binary, types.is_binary_view, types.is_fixed_size_binary)
     return any(check(t) for check in checks)
 
@@ -327,7 +329,7 @@ def embedded_arrays(array: pa.Array, paths: MediaPaths, *, local_files: bool, re
 
 
 def base_name(path: str) -> str:
-    """The last part of a path, of a URL, or of a member of an archive.
+    """Return the last part of a path, of a URL, or of a member of an archive.
 
     >>> base_name("zip://images/1.png::s3://birds/all.zip"), base_name("/data/1.png")
     ('1.png', '1.png')
@@ -506,7 +508,7 @@ class Media(Feature):
         raise Misfit(index, f"{array.type} does not contain a valid {self.noun}")
 
     def _cast_objects(self, array: pa.Array) -> pa.Array:
-        """An array whose values, as Python has them, are objects of this kind."""
+        """Return an array whose values, as Python has them, are objects of this kind."""
         stored: list[dict[str, Any] | None] = []
         for index, value in enumerate(array.to_pylist()):
             try:
@@ -544,7 +546,7 @@ class Media(Feature):
 
 
 def storage_features() -> dict[str, FeatureType]:
-    """Columns of the stored form."""
+    """Return columns of the stored form."""
     return {"bytes": Value("binary"), "path": Value("string")}
 
 
@@ -568,7 +570,7 @@ def embed_table(
     local_files: bool = True,
     remote_files: bool = True,
 ) -> pa.Table:
-    """The table with the bytes of every file that a medium names by path; of the path its last part stays.
+    """Return the table with the bytes of every file that a medium names by path; of the path its last part stays.
 
     Args:
         table: with the columns of `features`, or some of them.
@@ -602,7 +604,7 @@ def embed_table(
 
 
 def _failing(array: pa.Array, embed: Callable[[pa.Array], object]) -> int:
-    """The first row that cannot be embedded."""
+    """Return the first row that cannot be embedded."""
     for row in range(len(array)):
         try:
             embed(array.slice(row, 1))
@@ -612,7 +614,7 @@ def _failing(array: pa.Array, embed: Callable[[pa.Array], object]) -> int:
 
 
 def has_media(feature: FeatureType) -> bool:
-    """True if a feature is, or holds, one of images, sounds, films or documents.
+    """Return True if a feature is, or holds, one of images, sounds, films or documents.
 
     >>> from datasets_core.features.media.types import Image
     >>> has_media({"pictures": List(Image())})
@@ -628,7 +630,7 @@ def has_media(feature: FeatureType) -> bool:
 def embed_array(
     array: pa.Array, feature: FeatureType, paths: MediaPaths, *, local_files: bool = True, remote_files: bool = True
 ) -> pa.Array:
-    """One array of a feature with the bytes of its files."""
+    """Return one array of a feature with the bytes of its files."""
     done = _embedded(array, feature, paths, local_files, remote_files)
     return done[0] if len(done) == 1 else pa.concat_arrays(done)
 

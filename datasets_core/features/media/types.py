@@ -33,7 +33,7 @@ class Image(Media):
     EPS is stored and not decoded, since Pillow would have Ghostscript run the program that such a file is.
 
     Args:
-        mode: the mode to convert to, for example `"RGB"`; None leaves each picture in its own.
+        mode: the mode to convert to, for example `"RGB"`; None leaves each image in its own.
         decode: False shows `{"bytes": …, "path": …}`, for which Pillow is not needed.
         id: a name that is kept and never read.
 
@@ -90,7 +90,7 @@ class Image(Media):
         return image.convert(self.mode) if self.mode and self.mode != image.mode else image
 
     def cast_array(self, array: pa.Array) -> pa.Array:
-        """See `Media.cast_array`; lists of lists of numbers are pictures too."""
+        """See `Media.cast_array`; lists of lists of numbers are also images."""
         if not pa.types.is_list(array.type) and not pa.types.is_large_list(array.type):
             return super(Image, self).cast_array(array)
         return self._cast_objects(array)
@@ -103,7 +103,7 @@ class _NameOfBytes(str):
 
 
 def is_pillow_image(value: object) -> bool:
-    """True if `value` is an image of Pillow; does not import it."""
+    """Return True if `value` is an image of Pillow; does not import it."""
     module = sys.modules.get("PIL.Image")
     return module is not None and isinstance(value, module.Image)
 
@@ -130,7 +130,9 @@ def _opened(pillow: Any, source: str | io.BytesIO) -> Any:
 
 
 def image_bytes(image: Any) -> bytes:
-    """The bytes of a file in the image's own format, if Pillow writes that; else PNG, or TIFF for what PNG cannot hold."""
+    """Return the bytes of a file in the image's own format, if Pillow writes that; else PNG, or TIFF for what PNG cannot
+    hold.
+    """
     pillow = _pillow("Encoding images")
     pillow.init()
     own = image.format if image.format in pillow.OPEN and image.format in pillow.SAVE else None
@@ -160,7 +162,7 @@ def _array_bytes(array: npt.NDArray[Any]) -> bytes:
 
 
 def _pixel_type(array: npt.NDArray[Any]) -> np.dtype[Any]:
-    """The type in which an array becomes an image: its own, or the next smaller of its kind that Pillow takes."""
+    """Return the type in which an array becomes an image: its own, or the next smaller of its kind that Pillow takes."""
     dtype = array.dtype
     if array.ndim > 2:
         if dtype.kind in "ui":
@@ -213,7 +215,7 @@ class Pdf(Media):
 
 
 def is_document(value: object) -> bool:
-    """True if `value` is a document of pdfplumber; does not import it."""
+    """Return True if `value` is a document of pdfplumber; does not import it."""
     module = sys.modules.get("pdfplumber.pdf")
     return module is not None and isinstance(value, module.PDF)
 
@@ -420,6 +422,6 @@ class Video(Media):
 
 
 def is_video_decoder(value: object) -> bool:
-    """True if `value` is a decoder of torchcodec; does not import it."""
+    """Return True if `value` is a decoder of torchcodec; does not import it."""
     module = sys.modules.get("torchcodec.decoders")
     return module is not None and isinstance(value, module.VideoDecoder)

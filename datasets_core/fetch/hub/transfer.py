@@ -62,7 +62,7 @@ class BlobDigest:
         return (self._sha256 if self._git is None else self._git).hexdigest()
 
     def record(self) -> FileRecord:
-        """Size and sha256 of the bytes so far."""
+        """Return size and sha256 of the bytes so far."""
         return FileRecord(self.num_bytes, self._sha256.hexdigest())
 
 

@@ -495,7 +495,7 @@ class Pieces:
 
     @property
     def stop(self) -> int:
-        """The position behind the bytes that are here."""
+        """The position after the bytes that are here."""
         return self._start + len(self._data)
 
     def _next(self, place: int, count: int) -> tuple[int, memoryview]:

@@ -96,7 +96,7 @@ class PartedBytes(io.RawIOBase):
         self._sought, self._jump, self._is_steady = 0, 0, False
 
     def expect(self, count: int, *, quiet: int = 0) -> None:
-        """Request so many bytes from the beginning with the first response; call it before reading.
+        """Request this many bytes from the beginning with the first response; call it before reading.
 
         Args:
             count: how many.
@@ -124,11 +124,11 @@ class PartedBytes(io.RawIOBase):
         return self._num_waits * _WAIT_BYTES + (sys.maxsize if self._pieces is None else self._pieces.num_asked)
 
     def read_on(self) -> None:
-        """Say that all bytes are requested again, behind each position that is sought."""
+        """Say that all bytes are requested again, after each position that is sought."""
         self._is_skimmed = False
 
     def bound(self, ends: Sequence[int]) -> None:
-        """Say where parts of the file end: who reads up to there has nothing behind it fetched."""
+        """Say where parts of the file end: who reads up to there has nothing after it fetched."""
         if self._pieces is not None:
             self._pieces.ends = sorted(ends)
 

@@ -92,7 +92,7 @@ class WireBytes:
 
 
 def gathered(octets: Octets, at: Ints, width: int) -> npt.NDArray[np.void]:
-    """Return the `width` bytes at each position, with zeros behind the end."""
+    """Return the `width` bytes at each position, with zeros after the end."""
     if not width or not len(at):
         return np.zeros(0, np.dtype((np.void, max(width, 1))))
     limit = len(octets) - width

@@ -70,7 +70,7 @@ class ScriptSequence(metaclass=_ScriptSequenceType):
 
 @dataclass
 class PostProcessedInfo:
-    """Record of a post-processed dataset; has no effect."""
+    """Record of a post-processed dataset; is ignored."""
 
     features: Features | None = None
     resources_checksums: dict[str, Any] | None = None
@@ -107,7 +107,7 @@ def cast_to_python_objects(obj: Any, only_1d_for_numpy: bool = False, optimize_l
     Args:
         obj: the value.
         only_1d_for_numpy: True to leave arrays of one dimension unchanged.
-        optimize_list_casting: has no effect.
+        optimize_list_casting: ignored.
 
     >>> cast_to_python_objects({"a": np.ones((1, 2), "int8"), "b": (np.float64(1),)})
     {'a': [[1, 1]], 'b': [1.0]}
@@ -187,7 +187,7 @@ class Version(version.Version):
     """
 
     def __eq__(self, other: object) -> bool:
-        """True for the same version, and for its text; other values are no error."""
+        """Return True for the same version, and for its text; other values are no error."""
         return self.is_valid(other) and super().__eq__(other)
 
     __hash__ = version.Version.__hash__
@@ -247,7 +247,7 @@ def is_relative_path(url_or_filename: str | os.PathLike[str]) -> bool:
 
 
 def url_or_path_join(base_name: str, *pathnames: str) -> str:
-    """Return a path or URL with parts behind it.
+    """Return a path or URL with parts after it.
 
     >>> url_or_path_join("https://example.com/a/", "b.txt")
     'https://example.com/a/b.txt'
@@ -312,10 +312,10 @@ def map_nested(
         data_struct: the nested values.
         dict_only: True to pass lists, tuples and arrays to the function as values.
         map_list, map_tuple, map_numpy: True to pass the items of lists, tuples or arrays instead of these.
-        num_proc, parallel_min_length: have no effect: the function is called in this process.
+        num_proc, parallel_min_length: ignored: the function is called in this process.
         batched: True to call the function on lists of values, for the list of their results.
         batch_size: the most values in such a list; None for all.
-        options: have no effect.
+        options: ignored.
 
     >>> map_nested(len, {"a": ["x", "yy"]}), map_nested(len, {"a": ["x", "yy"]}, dict_only=True)
     ({'a': [1, 2]}, {'a': 2})
@@ -429,7 +429,7 @@ def temp_seed(seed: int, set_pytorch: bool = False, set_tensorflow: bool = False
     Args:
         seed: the seed.
         set_pytorch: True to seed torch too, with its devices, where it is installed.
-        set_tensorflow: has no effect.
+        set_tensorflow: ignored.
     """
     numpy_state, state = np.random.get_state(), random.getstate()
     np.random.seed(seed)

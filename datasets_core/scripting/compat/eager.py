@@ -257,7 +257,7 @@ FUNCTIONS: dict[str, Any] = {
 
 
 class EagerGraph:
-    """A graph whose operations are computed at once: `with tf.Graph().as_default():` has no effect."""
+    """A graph whose operations are computed at once: `with tf.Graph().as_default():` is ignored."""
 
     def as_default(self) -> contextlib.AbstractContextManager[EagerGraph]:
         """Return a context without effect."""
@@ -542,67 +542,67 @@ class EagerDataset:
 
     @classmethod
     def from_tensor_slices(cls, tensors: Any, name: str | None = None) -> EagerDataset:
-        """The rows of a tensor, or of a nest of tensors."""
+        """Return the rows of a tensor, or of a nest of tensors."""
         return cls(lambda: _rows(tensors))
 
     @classmethod
     def from_generator(cls, generator: Callable[..., Any], *_: Any, args: Any = (), **__: Any) -> EagerDataset:
-        """The elements that a function yields."""
+        """Return the elements that a function yields."""
         return cls(lambda: (map_structure(tensor, each) for each in generator(*(args or ()))))
 
     @classmethod
     def range(cls, *limits: Any, output_type: Any = np.int64, name: str | None = None) -> EagerDataset:
-        """The numbers of a range."""
+        """Return the numbers of a range."""
         return cls(lambda: (tensor(_numpy_type(output_type).type(each)) for each in range(*map(int, limits))))
 
     @classmethod
     def list_files(cls, file_pattern: Any, shuffle: Any = None, seed: Any = None, name: str | None = None) -> EagerDataset:
-        """The paths that match a pattern, in their order."""
+        """Return the paths that match a pattern, in their order."""
         patterns = [file_pattern] if isinstance(file_pattern, (str, os.PathLike)) else list(file_pattern)
         paths = sorted(path for each in patterns for path in glob.glob(os.fspath(each)))
         return cls(lambda: map(tensor, paths))
 
     @staticmethod
     def zip(*datasets: Any, **_: Any) -> EagerDataset:
-        """The elements of several datasets, as tuples."""
+        """Return the elements of several datasets, as tuples."""
         parts = datasets[0] if len(datasets) == 1 and isinstance(datasets[0], tuple) else datasets
         return EagerDataset(lambda: zip(*parts, strict=False))
 
     def map(self, map_func: Callable[..., Any], *args: Any, **kwargs: Any) -> EagerDataset:
-        """The results of a function for each element."""
+        """Return the results of a function for each element."""
         return EagerDataset(lambda: (_called(map_func, each) for each in self))
 
     def filter(self, predicate: Callable[..., Any], name: str | None = None) -> EagerDataset:
-        """The elements for which a function returns True."""
+        """Return the elements for which a function returns True."""
         return EagerDataset(lambda: (each for each in self if bool(_called(predicate, each))))
 
     def flat_map(self, map_func: Callable[..., Any], name: str | None = None) -> EagerDataset:
-        """The elements of the datasets that a function returns, one after the other."""
+        """Return the elements of the datasets that a function returns, one after the other."""
         return EagerDataset(lambda: itertools.chain.from_iterable(_called(map_func, each) for each in self))
 
     def interleave(
         self, map_func: Callable[..., Any], cycle_length: Any = None, block_length: Any = None, *args: Any, **kwargs: Any
     ) -> EagerDataset:
-        """The elements of the datasets that a function returns, `cycle_length` of them at a time, in blocks."""
+        """Return the elements of the datasets that a function returns, `cycle_length` of them at a time, in blocks."""
         return EagerDataset(
             lambda: _interleaved(self, map_func, int(cycle_length or os.cpu_count() or 1), int(block_length or 1))
         )
 
     def take(self, count: Any, name: str | None = None) -> EagerDataset:
-        """The first elements; -1 for all."""
+        """Return the first elements; -1 for all."""
         return EagerDataset(lambda: itertools.islice(self, None if int(count) < 0 else int(count)))
 
     def skip(self, count: Any, name: str | None = None) -> EagerDataset:
-        """The elements after the first; -1 for none."""
+        """Return the elements after the first; -1 for none."""
         return EagerDataset(lambda: iter(()) if int(count) < 0 else itertools.islice(self, int(count), None))
 
     def repeat(self, count: Any = None, name: str | None = None) -> EagerDataset:
-        """The elements `count` times, or without end."""
+        """Return the elements `count` times, or without end."""
         rounds = itertools.count() if count is None or int(count) < 0 else range(int(count))
         return EagerDataset(lambda: itertools.chain.from_iterable(self for _ in rounds))
 
     def batch(self, batch_size: Any, drop_remainder: bool = False, *args: Any, **kwargs: Any) -> EagerDataset:
-        """The elements, `batch_size` of them stacked."""
+        """Return the elements, `batch_size` of them stacked."""
         return EagerDataset(lambda: _batches(iter(self), int(batch_size), drop_remainder))
 
     def _same(self, *args: Any, **kwargs: Any) -> EagerDataset:
@@ -648,8 +648,8 @@ class RecordDataset(EagerDataset):
 
     Args:
         filenames: a path, or several.
-        compression_type: has no effect: it is detected.
-        buffer_size, num_parallel_reads: have no effect.
+        compression_type: ignored: it is detected.
+        buffer_size, num_parallel_reads: ignored.
     """
 
     def __init__(self, filenames: Any, compression_type: Any = None, buffer_size: Any = None, *_: Any, **__: Any) -> None:

@@ -391,7 +391,8 @@ class Answers:
 
 
 def brought(own: OwnFiles, names: list[str], manager: Any) -> dict[str, str]:
-    """Files of a script's repository, where the script may read them, on the record of a manager as if it had fetched them.
+    """Return files of a script's repository, where the script may read them, on the record of a manager as if it had fetched
+    them.
 
     Args:
         own: fetches them.

@@ -52,7 +52,7 @@ class RemoteValue:
 
 
 class RemoteData(RemoteValue):
-    """A value from which rows can be read again and again."""
+    """A value from which rows can be read repeatedly."""
 
     __slots__ = ()
 

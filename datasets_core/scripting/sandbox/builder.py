@@ -392,7 +392,7 @@ class SandboxedBuilder(DatasetBuilder):
         return denials
 
     def _limit(self, job: Part) -> int | None:
-        """Bytes of rows that may be made; None if they go to no disk."""
+        """Return bytes of rows that may be made; None if they go to no disk."""
         folder, chosen = getattr(job, "folder", None), settings().confined_output_bytes
         if chosen is not None or folder is None:
             return chosen
@@ -454,7 +454,7 @@ _TOLD = frozenset(
 
 
 def _make_request(said: Mapping[str, Any]) -> dict[str, Any]:
-    """The request that makes the builder; tokens and options of file systems stay here."""
+    """Return the request that makes the builder; tokens and options of file systems stay here."""
     features, info, data_files = said.get("features"), said.get("info"), said.get("data_files")
     texts = ("cache_dir", "dataset_name", "config_name", "hash", "base_path", "data_dir", "repo_id")
     version = said.get("version")

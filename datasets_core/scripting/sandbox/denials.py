@@ -207,8 +207,8 @@ class Watch:
         return denial
 
     def _place(self) -> tuple[str | None, int | None] | None:
-        """The innermost line that is the script's; None for what is not its doing: an import of an installed package, or the
-        standard library finding out about the machine.
+        """Return the innermost line that is the script's; None for what is not its doing: an import of an installed package,
+        or the standard library finding out about the machine.
         """
         frame: FrameType | None = sys._getframe(1)
         unnamed: tuple[str | None, int | None] = (None, None)
@@ -419,7 +419,7 @@ def _with_place(message: str, package: object) -> str:
 
 
 def _tupled(value: object) -> object:
-    """Lists as the tuples that errors hold."""
+    """Return lists as the tuples that errors hold."""
     return tuple(map(_tupled, value)) if isinstance(value, list) else _text(value)
 
 

@@ -50,7 +50,7 @@ def check_folder(folder: str, what: str) -> None:
     """Refuse to give a script a folder that holds much else: the root, a home, or what is above it.
 
     Args:
-        folder: it is readable as a whole.
+        folder: it is readable completely.
         what: for messages, as the subject of a sentence.
 
     Raises:
@@ -97,7 +97,9 @@ class Granted:
         return place
 
     def folder(self, folder: str | None) -> str | None:
-        """The folder of files that were fetched by hand, if the script may read it; else none, since a script may name any."""
+        """Return the folder of files that were fetched by hand, if the script may read it; else none, since a script may name
+        any.
+        """
         try:
             return None if folder is None or files.is_url(folder) else self.path(os.path.abspath(files.local_path(folder)))
         except DeniedAccessError:
@@ -297,7 +299,7 @@ class OwnFiles:
         return {name: value for name, value in vars(self).items() if name != "_streams"}  # it has the token
 
     def record(self, place: str, *, has_checksum: bool) -> FileRecord:
-        """Size and sha256 of a file that was brought."""
+        """Return size and sha256 of a file that was brought."""
         path = os.path.relpath(place, self._folder).replace(os.sep, "/")
         file = self._commit.files[path]
         if not has_checksum:

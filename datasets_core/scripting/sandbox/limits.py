@@ -230,7 +230,9 @@ def memory_bytes() -> int:
 
 
 def file_bytes(folder: str) -> int:
-    """The size of one file that a confined script may write in `folder`, as the settings say, else what is free there."""
+    """Return the size of one file that a confined script may write in `folder`, as the settings say, else what is free
+    there.
+    """
     chosen = settings().confined_file_bytes
     return chosen if chosen is not None else free(folder) - kept_free(folder)
 

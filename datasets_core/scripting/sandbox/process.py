@@ -128,7 +128,7 @@ class ProcessResources:
 
 
 def readable(descriptor: int, seconds: float | None) -> bool:
-    """Return True if there is something to read, or a process has ended, within so many seconds; None waits for it."""
+    """Return True if there is something to read, or a process has ended, within this many seconds; None waits for it."""
     waiting = select.poll()
     waiting.register(descriptor, select.POLLIN)
     return bool(waiting.poll(None if seconds is None else max(0.0, seconds) * 1000))

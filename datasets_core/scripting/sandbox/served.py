@@ -127,7 +127,7 @@ class RemoteDownloads(DownloadManager):
         return iter_files([self._local(path) for path in leaves(paths)])
 
     def download_custom(self, url_or_urls: Any, custom_download: Callable[[str, str], object]) -> Any:
-        """Files by a function of the script: see `DownloadManager.download_custom`.  It runs here, without network."""
+        """Return files by a function of the script: see `DownloadManager.download_custom`. It runs here, without network."""
         return self._here().download_custom(url_or_urls, custom_download)
 
     def ship_files_with_pipeline(self, downloaded_path_or_paths: Any, pipeline: Any) -> NoReturn:
@@ -142,7 +142,7 @@ class RemoteDownloads(DownloadManager):
         )
 
     def get_recorded_sizes_checksums(self) -> dict[str, dict[str, Any]]:
-        """Size and sha256 of everything that was downloaded, by URL."""
+        """Return size and sha256 of everything that was downloaded, by URL."""
         return self.answer({"ask": "recorded"})["recorded"]  # type: ignore[no-any-return]
 
     def fetched(self, url: str) -> str:

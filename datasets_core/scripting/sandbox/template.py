@@ -494,7 +494,9 @@ class Template:
             ) from error
 
     def _receive(self, seconds: float, number: int | None) -> tuple[dict[str, Any], list[int]]:
-        """The reply to a request; replies to earlier ones, whose asker was interrupted, are put away with what they started."""
+        """Return the reply to a request; replies to earlier ones, whose asker was interrupted, are put away with what they
+        started.
+        """
         end = time.monotonic() + seconds
         while True:
             waiting = select.poll()

@@ -17,7 +17,7 @@ from datasets_core.store.rows.indices import row_number, row_numbers
 
 
 def dataset_text(column_names: Iterable[str], num_rows: int) -> str:
-    """The text of a dataset.
+    """Return the text of a dataset.
 
     >>> print(dataset_text(["a", "b"], 3))
     Dataset({
@@ -101,7 +101,7 @@ class Column(Sequence[Any]):
         return values
 
     def __arrow_c_stream__(self, requested_schema: object | None = None) -> object:
-        """The stored values as an Arrow stream of arrays, by the PyCapsule protocol: `polars.Series(dataset["a"])`."""
+        """Return the stored values as an Arrow stream of arrays, by the PyCapsule protocol: `polars.Series(dataset["a"])`."""
         return self.to_arrow().__arrow_c_stream__(requested_schema)
 
     def __len__(self) -> int:
@@ -118,7 +118,7 @@ class Column(Sequence[Any]):
     @overload
     def __getitem__(self, key: Any) -> Any: ...
     def __getitem__(self, key: Any) -> Any:
-        """A value by row, a list of values by slice, rows or mask, or the column of a field by its name.
+        """Return a value by row, a list of values by slice, rows or mask, or the column of a field by its name.
 
         Raises:
             RowIndexError: no such row.
@@ -183,7 +183,7 @@ class Source(Protocol):
     """Source of the values."""
 
     def value(self, name: str, number: int) -> Any:
-        """The value of a column in a row; of all rows, for a batch."""
+        """Return the value of a column in a row; of all rows, for a batch."""
         ...
 
 
@@ -265,7 +265,7 @@ class LazyDict(dict[str, Any]):
         return dict.items(self._read())
 
     def copy(self) -> dict[str, Any]:
-        """A plain dict of what is in it."""
+        """Return a plain dict of what is in it."""
         return dict(self.items())
 
     def __copy__(self) -> dict[str, Any]:
@@ -309,5 +309,5 @@ def held(values: dict[str, Any]) -> dict[str, Any]:
 
 
 def untouched(values: dict[str, Any]) -> list[str]:
-    """The names whose values were not read."""
+    """Return the names whose values were not read."""
     return [name for name, value in zip(dict.keys(values), dict.values(values), strict=True) if value is UNTOUCHED]

@@ -40,7 +40,7 @@ def columns_table(
     extra_columns: str = "raise",
     missing_columns: str = "raise",
 ) -> pa.Table:
-    """The table of columns; each a list or any iterable, a numpy array, or an Arrow array.
+    """Return the table of columns; each a list or any iterable, a numpy array, or an Arrow array.
 
     Raises:
         CastError: columns of different lengths, or values that share no type or do not fit their feature.
@@ -75,7 +75,7 @@ def columns_table(
 
 
 def _column_table(name: str, values: Any, features: Features | None, on_mixed_types: str | None) -> pa.Table:
-    """One column as a table, since a feature is kept in a schema."""
+    """Return one column as a table, since a feature is kept in a schema."""
     if features is not None and name not in features:
         raise CastError(f"Column {name!r} is not in the features. Add it, or pass extra_columns='ignore' to leave it out.")
     if isinstance(values, (pa.Array, pa.ChunkedArray)):
@@ -106,7 +106,7 @@ def rows_table(
     extra_columns: str,
     missing_columns: str,
 ) -> pa.Table:
-    """The table of rows; a key that a row lacks is null.
+    """Return the table of rows; a key that a row lacks is null.
 
     Raises:
         CastError: values that share no type or do not fit their feature, with column and row.
@@ -161,7 +161,7 @@ def check_mixed(on_mixed_types: str | None) -> None:
 
 
 def buffer_table(buffer: Any) -> pa.Table:
-    """The table of an Arrow file or stream in memory.
+    """Return the table of an Arrow file or stream in memory.
 
     Raises:
         DamagedShardError: the bytes are cut, damaged or something else.
@@ -214,7 +214,7 @@ def named_arguments(gen_kwargs: object) -> dict[str, Any]:
 
 
 def failed_at(row: int, error: Exception) -> DatasetGenerationError:
-    """The error of a generator that failed while it made a row."""
+    """Return the error of a generator that failed while it made a row."""
     return DatasetGenerationError(
         f"The generator failed at row {row}: {type(error).__name__}: {error}. Fix the generator, or the data that it reads.",
         row=row,
@@ -234,7 +234,7 @@ class Recipe:
     extra_columns: str = "raise"
 
     def started(self) -> Iterator[Mapping[str, Any]]:
-        """The rows, from the first.
+        """Return the rows, from the first.
 
         Raises:
             ArgumentTypeError: the generator is none, or gives nothing to iterate.
@@ -249,7 +249,7 @@ class Recipe:
 
 
 def divided(kwargs: Mapping[str, Any], num_parts: int) -> list[dict[str, Any]]:
-    """The arguments of each part: its share of every list, in order.
+    """Return the arguments of each part: its share of every list, in order.
 
     >>> divided({"files": ["a", "b"], "sep": ","}, 2)
     [{'files': ['a'], 'sep': ','}, {'files': ['b'], 'sep': ','}]
@@ -288,7 +288,7 @@ def made_of_batches(recipe: Recipe, make: Callable[[Iterable[pa.RecordBatch]], T
 
 
 def _batches(rows: _Rows) -> Iterator[pa.RecordBatch]:
-    """The rows as batches, bounded in rows and bytes; each of them fits the ones before, or the error names its row."""
+    """Yield the rows as batches, bounded in rows and bytes; each of them fits the ones before, or the error names its row."""
     encoder = RowEncoder(rows.recipe.features, as_json=rows.recipe.as_json, extra_columns=rows.recipe.extra_columns)
     schema: pa.Schema | None = None
     first = 0
@@ -322,11 +322,11 @@ class _Rows:
         self._done = 0
 
     def again(self) -> _Rows:
-        """The same rows from a second run, copied as they come."""
+        """Return the same rows from a second run, copied as they come."""
         return _Rows(self.recipe, copies=True, first=self._first)
 
     def next(self) -> list[Mapping[str, Any]]:
-        """The next rows; none at the end.
+        """Return the next rows; none at the end.
 
         Raises:
             DatasetGenerationError: the generator failed.
@@ -371,7 +371,7 @@ class _Rows:
 
 
 def renumbered(error: CellCastError, first: int, recipe: Recipe) -> CellCastError:
-    """The error of a value in a chunk of rows that begins at row `first` of the generator."""
+    """Return the error of a value in a chunk of rows that begins at row `first` of the generator."""
     row = None if error.row is None else error.row + first
     advice = _advice(error.column, recipe) if error.advice == CellCastError.ADVICE else error.advice
     return CellCastError(error.column, error.reason, row=row, what="The generator", advice=advice)
@@ -406,7 +406,7 @@ def _merged(schema: pa.Schema, other: pa.Schema, rows: list[Mapping[str, Any]], 
 
 
 def spread(table: RowTable, paths: Sequence[Sequence[int]], schema: pa.Schema) -> RowTable:
-    """A table whose columns are columns of `table`, or fields within them; opens nothing.
+    """Return a table whose columns are columns of `table`, or fields within them; opens nothing.
 
     Args:
         table: the rows.
@@ -449,7 +449,7 @@ def _field(array: pa.Array, path: Sequence[int]) -> pa.Array:
 
 
 def viewed(array: pa.Array, wanted: pa.DataType) -> pa.Array:
-    """An array under another type that stores the same, without a copy."""
+    """Return an array under another type that stores the same, without a copy."""
     if array.type == wanted:
         return array
     if isinstance(array.type, pa.BaseExtensionType):
@@ -463,7 +463,7 @@ def viewed(array: pa.Array, wanted: pa.DataType) -> pa.Array:
 
 
 def filled(table: RowTable, schema: pa.Schema) -> RowTable:
-    """The rows of `table` as rows of `schema`; opens nothing.
+    """Return the rows of `table` as rows of `schema`; opens nothing.
 
     Columns, and fields of structs, that the table lacks are null, and so is what it has of type null. Nothing else changes.
 

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 
 def agreed(info: DatasetInfo | None, features: Features | None) -> tuple[DatasetInfo | None, Features | None]:
-    """The info and the features, each knowing of the other."""
+    """Return the info and the features, each knowing of the other."""
     features = as_features(features)
     if info is not None and info.features is not None:
         if features is not None and features != info.features:
@@ -33,7 +33,7 @@ def agreed(info: DatasetInfo | None, features: Features | None) -> tuple[Dataset
 
 
 def as_features(given: Any) -> Features | None:
-    """The features of an argument, for which a plain dict will do; the caller may change the argument later."""
+    """Return the features of an argument, for which a plain dict will do; the caller may change the argument later."""
     if given is None:
         return None
     if not isinstance(given, Mapping):
@@ -71,7 +71,7 @@ def checked_batch_size(batch_size: int) -> int:
 
 
 def listed_ids(ids: Any) -> list[Any]:
-    """Row ids, given as one or several, as a list; each is looked at when it is looked for.
+    """Return row ids, given as one or several, as a list; each is looked at when it is looked for.
 
     >>> listed_ids("a__1"), listed_ids(("a__1", b"a__2"))
     (['a__1'], ['a__1', b'a__2'])
@@ -93,7 +93,7 @@ def listed_ids(ids: Any) -> list[Any]:
 
 
 def whole_number(argument: str, given: Any) -> int:
-    """An argument that is a whole number."""
+    """Return an argument that is a whole number."""
     try:
         return int(given.__index__())
     except AttributeError:
@@ -101,7 +101,7 @@ def whole_number(argument: str, given: Any) -> int:
 
 
 def at_least(argument: str, given: Any, least: int) -> int:
-    """An argument that is a number from `least` on.
+    """Return an argument that is a number from `least` on.
 
     >>> at_least("n", 3, 0)
     3
@@ -113,7 +113,7 @@ def at_least(argument: str, given: Any, least: int) -> int:
 
 
 def at_least_one(argument: str, given: Any) -> int:
-    """An argument that is a number from 1 on."""
+    """Return an argument that is a number from 1 on."""
     return at_least(argument, given, 1)
 
 
@@ -139,7 +139,7 @@ def mapped_index(index: Ints, path: str) -> Ints:
 
 
 def ints_of(column: pa.ChunkedArray) -> Ints:
-    """The numbers of a column of 64-bit ints, without a copy where it has one chunk and no null.
+    """Return the numbers of a column of 64-bit ints, without a copy where it has one chunk and no null.
 
     >>> ints_of(pa.chunked_array([[1, 2], [3]]))
     array([1, 2, 3])
@@ -185,7 +185,7 @@ def row_number(key: Any, size: int) -> int | None:
 
 
 def row_numbers(keys: Any, size: int) -> range | Ints:
-    """The rows that a slice, a range, a mask, or any iterable of ints names, each from 0; a run of rows stays a range.
+    """Return the rows that a slice, a range, a mask, or any iterable of ints names, each from 0; a range of rows stays a range.
 
     >>> row_numbers(slice(-3, None), 10), row_numbers([1, -1], 10), row_numbers([True, False], 2)
     (range(7, 10), array([1, 9]), array([0]))

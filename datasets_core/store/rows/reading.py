@@ -247,7 +247,7 @@ class CustomRows:
 
 
 class CompletedRows:
-    """Rows in a format, with the columns that are not of it as plain Python behind; see `Formatter`.
+    """Rows in a format, with the columns that are not of it as plain Python after; see `Formatter`.
 
     Args:
         formatted: the columns that have the format, whose rows are dicts.
@@ -324,7 +324,8 @@ class RowReading(DatasetFacts):
     # -- rows ----------------------------------------------------------------------------------------------------------
 
     def __getitem__(self, key: Any) -> Any:
-        """A row by an int, columns of rows by a slice, a range, a list or array of ints or a mask, a column by its name.
+        """Return a row by an int, columns of rows by a slice, a range, a list or array of ints or a mask, a column by its
+        name.
 
         A list of names gives a dataset of these columns, as `select_columns` does.
 
@@ -347,7 +348,7 @@ class RowReading(DatasetFacts):
         return self._batch(row_numbers(key, self.num_rows))
 
     def _ipython_key_completions_(self) -> list[str]:
-        """What a notebook offers behind `dataset["`."""
+        """Return what a notebook offers after `dataset["`."""
         return list(self._table.schema.names)
 
     def __getitems__(self, keys: Sequence[int]) -> Any:
@@ -412,7 +413,7 @@ class RowReading(DatasetFacts):
                 raise UnknownColumnError(name, known=known)
 
     def _of_columns(self, names: Sequence[str]) -> Self:
-        """The rows with only the columns `names`."""
+        """Return the rows with only the columns `names`."""
         raise NotImplementedError
 
     def _forget(self) -> None:
@@ -454,11 +455,11 @@ class RowReading(DatasetFacts):
         return ArrayRows(view, features, kind, kwargs)
 
     def _view(self) -> RowView:
-        """The columns of the format as plain Python."""
+        """Return the columns of the format as plain Python."""
         return self._view_of(self._chosen())
 
     def _chosen(self) -> tuple[str, ...]:
-        """The columns of the format, in the order that they have in the dataset."""
+        """Return the columns of the format, in the order that they have in the dataset."""
         names, chosen = tuple(self._table.schema.names), self._format.columns
         return names if chosen is None else tuple(name for name in names if name in chosen)
 
@@ -473,7 +474,7 @@ class RowReading(DatasetFacts):
         return paths_of_files(self._table.files) if self._paths is None else self._paths
 
     def _described(self, table: pa.Table) -> pa.Table:
-        """The table with the features of its columns in its schema's metadata."""
+        """Return the table with the features of its columns in its schema's metadata."""
         return table.replace_schema_metadata(self._metadata_of(table))
 
     def _metadata_of(self, table: pa.Table | RowTable) -> dict[bytes, bytes]:
@@ -485,7 +486,7 @@ class RowReading(DatasetFacts):
         return {**(table.schema.metadata or {}), **described}
 
     def __copy__(self) -> Self:
-        """The same rows; what was opened is opened again."""
+        """Return the same rows; what was opened is opened again."""
         other = object.__new__(type(self))
         other.__dict__.update(self.__dict__)
         paths = self._media_paths()
@@ -664,7 +665,9 @@ class RowReading(DatasetFacts):
 
 
 def _as_run(keys: Sequence[int], size: int) -> range | None:
-    """The rows as a range, if they are a list of neighbours in order, which costs a tenth of looking at them otherwise."""
+    """Return the rows as a range, if they are a list of neighbours in order, which costs a tenth of looking at them
+    otherwise.
+    """
     if type(keys) is not list or not keys or type(keys[0]) is not int or keys[0] < 0:
         return None
     run = range(keys[0], keys[0] + len(keys))

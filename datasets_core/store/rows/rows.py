@@ -97,7 +97,7 @@ class Lineage:
 
     @property
     def lasts(self) -> bool:
-        """True if another run of the same program finds the same fingerprint; False where a part cannot be hashed."""
+        """True if another run of the same program finds the same fingerprint; False if a part cannot be hashed."""
         return bool(self.fingerprint) and self._lasts
 
     def _settle(self) -> None:
@@ -149,7 +149,7 @@ class Rows(RowReading):
     def _opened(
         cls, table: RowTable, info: DatasetInfo, split: str | ReadInstruction | None, lineage: Lineage, paths: MediaPaths | None
     ) -> Self:
-        """All rows of a table that this library opened; `info` is not copied, which takes 1 ms for 5,000 checksums."""
+        """Return all rows of a table that this library opened; `info` is not copied, which takes 1 ms for 5,000 checksums."""
         made = cls.__new__(cls)
         made._begin(table, copy.copy(info), split)
         made._lineage, made._paths = lineage, paths
@@ -251,7 +251,9 @@ class Rows(RowReading):
     def _selected(
         self, rows: range | Ints, new_fingerprint: str | None = None, operation: str = "select", *arguments: Any
     ) -> Self:
-        """The rows numbered `rows`, each from 0 and existing; `arguments` say which, where they are shorter than `rows`."""
+        """Return the rows numbered `rows`, each from 0 and existing; `arguments` say which, where they are shorter than
+        `rows`.
+        """
         if not arguments and isinstance(rows, np.ndarray):
             rows = rows.copy()  # it may be the caller's, who may change it
         other = self._derived(operation, *(arguments or (rows,)), new_fingerprint=new_fingerprint)
@@ -268,7 +270,7 @@ class Rows(RowReading):
     def _replaced(
         self, table: RowTable, features: Features, operation: str, *arguments: Any, new_fingerprint: str | None = None
     ) -> Self:
-        """A dataset of the rows of another table, with the same info and format but for the columns."""
+        """Return a dataset of the rows of another table, with the same info and format but for the columns."""
         other = self._derived(operation, *arguments, new_fingerprint=new_fingerprint)
         other._table, other._index, other._paths = table, None, self._media_paths()
         other._info.features = features
@@ -300,7 +302,7 @@ def _named_split(split: str | ReadInstruction | None) -> NamedSplit | None:
 
 
 def _fitting_features(table: RowTable, features: Features | None) -> Features:
-    """The features of the columns of a table, in its order: those given, if they fit, else those it says itself."""
+    """Return the features of the columns of a table, in its order: those given, if they fit, else those it says itself."""
     schema = table.schema
     if len(set(schema.names)) != len(schema.names):
         twice = next(name for name in schema.names if schema.names.count(name) > 1)
@@ -333,7 +335,7 @@ def _index_of(indices: pa.Table, size: int) -> Ints:
 
 
 def _as_run(rows: range | Ints) -> range | None:
-    """The rows as a range of step 1, if they are one."""
+    """Return the rows as a range of step 1, if they are one."""
     if isinstance(rows, range):
         return rows if rows.step == 1 else range(rows[0], rows[0] + len(rows)) if len(rows) == 1 else None if rows else range(0)
     if not len(rows):
@@ -378,7 +380,8 @@ class FileNames:
         self.names = tuple("/".join(parts[-length:]) for parts, length in zip(self._parts, lengths, strict=True))
 
     def find(self, name: str) -> list[int]:
-        """The numbers of the files that `name` may mean: it is an end of their paths, and no shorter than what is given.
+        """Return the numbers of the files that `name` may mean: it is an end of their paths, and no shorter than what is
+        given.
 
         >>> FileNames(["/c/1.0.0/a.arrow", "/c/2.0.0/a.arrow"]).find("2.0.0/a.arrow")
         [1]
@@ -401,7 +404,7 @@ class FileNames:
         return f"they are in no file called {name!r}" + (f", but in {named}" if alike else "")
 
     def _alike(self, name: str) -> list[int]:
-        """The files whose paths end in `name`."""
+        """Return the files whose paths end in `name`."""
         wanted = _parts(name)
         return [number for number in self._by_last.get(wanted[-1], ()) if self._parts[number][-len(wanted) :] == wanted]
 
@@ -525,7 +528,7 @@ class Identified(Rows):
         return [row_id(names.names[file], row) for file, row in zip(files.tolist(), rows.tolist(), strict=True)]
 
     def _numbers(self, ids: list[Any]) -> list[int]:
-        """The row of each id."""
+        """Return the row of each id."""
         places, names = self._file_names()
         if not places.paths and self.num_rows:
             raise MissingRowIdsError(0)
@@ -571,7 +574,7 @@ class Identified(Rows):
         return self._names
 
     def _title(self) -> str:
-        """The dataset as messages name it."""
+        """Return the dataset as messages name it."""
         name = self._info.dataset_name or "the dataset"
         return name if self._split is None else f"{name}, split {self._split}"
 

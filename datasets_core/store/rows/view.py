@@ -160,7 +160,7 @@ class RowView:
     # -- one row -------------------------------------------------------------------------------------------------------
 
     def _row_function(self) -> Callable[[int], PlainRow]:
-        """The function behind `row`: what it needs is bound to names of its own, which is a third of its time."""
+        """Return the function after `row`: what it needs is bound to names of its own, which is a third of its time."""
         size, index, starts, openers, open_piece = self.num_rows, self.index, self._starts, self._openers, self._opener
 
         def row(i: int) -> PlainRow:
@@ -220,7 +220,7 @@ class RowView:
     # -- runs of rows --------------------------------------------------------------------------------------------------
 
     def rows(self, start: int = 0, stop: int | None = None) -> Iterator[PlainRow]:
-        """The rows from `start` to `stop` one by one, read ahead by blocks that are bounded in rows and bytes."""
+        """Yield the rows from `start` to `stop` one by one, read ahead by blocks that are bounded in rows and bytes."""
         stop = self.num_rows if stop is None else stop
         if self.index is None:
             for first, last in self.borders(start, stop):
@@ -253,7 +253,7 @@ class RowView:
         return max(1, min(_MOST_ROWS, _BLOCK_BYTES * int(piece.num_rows) // max(1, num_bytes)))
 
     def columns(self, start: int, stop: int) -> dict[str, list[Any]]:
-        """The rows from `start` to `stop` as columns."""
+        """Return the rows from `start` to `stop` as columns."""
         return self._placed(partial(self._run, start, stop), range(start, stop))
 
     def _run(self, start: int, stop: int) -> dict[str, list[Any]]:
@@ -295,31 +295,31 @@ class RowView:
         return table
 
     def stored(self, name: str) -> pa.ChunkedArray:
-        """One column as it is stored."""
+        """Return one column as it is stored."""
         return self.slice(0, self.num_rows).column(name)
 
     # -- rows anywhere -------------------------------------------------------------------------------------------------
 
     def columns_at(self, rows: range | Ints) -> dict[str, list[Any]]:
-        """Rows by number, each from 0 and existing, as columns."""
+        """Return rows by number, each from 0 and existing, as columns."""
         if isinstance(rows, range) and rows.step == 1:
             return self.columns(rows.start, rows.stop)
         return self._placed(lambda: self._columns_at(self.of_table(rows)), rows)
 
     def rows_at(self, rows: range | Ints) -> list[PlainRow]:
-        """Rows by number, each from 0 and existing, as dicts."""
+        """Return rows by number, each from 0 and existing, as dicts."""
         if isinstance(rows, range) and rows.step == 1:
             return list(self.rows(rows.start, rows.stop))
         return self._placed(lambda: self._dicts_at(self.of_table(rows)), rows)
 
     def table_at(self, rows: range | Ints) -> pa.Table:
-        """Rows by number, each from 0 and existing, as an Arrow table."""
+        """Return rows by number, each from 0 and existing, as an Arrow table."""
         if isinstance(rows, range) and rows.step == 1:
             return self.slice(rows.start, rows.stop)
         return self._gather(self.of_table(rows))
 
     def of_table(self, rows: range | Ints) -> Ints:
-        """The rows of the table behind rows of the view."""
+        """Return the rows of the table behind rows of the view."""
         if isinstance(rows, range):
             rows = np.arange(rows.start, rows.stop, rows.step, dtype=np.int64)
         return rows if self.index is None else self.index[rows]
@@ -342,7 +342,7 @@ class RowView:
         return [openers[k](i) for k, i in zip(pieces, offsets, strict=True)]
 
     def _is_large(self, rows: int, pieces: int) -> bool:
-        """True if one gather of Arrow costs less than reading row by row."""
+        """Return True if one gather of Arrow costs less than reading row by row."""
         if not self.reader.can_gather:
             return not rows
         return not rows or not self.reader.is_quick or rows >= _GATHER_ROWS + _GATHER_PIECE * pieces
@@ -390,7 +390,7 @@ class _Column:
         self._cell_targets = {"i": cell_casting.integers, "u": cell_casting.integers, "f": cell_casting.floats}
 
     def batch(self, found: Any) -> Any:
-        """The column of a batch, of a view or an Arrow array."""
+        """Return the column of a batch, of a view or an Arrow array."""
         return self._kit.batch(self.values(found))
 
     def values(self, found: Any) -> Array:
@@ -410,7 +410,7 @@ class _Column:
             raise CastError(f"Column {self.name!r}: {error}") from error
 
     def rows(self, found: Any) -> list[Any]:
-        """One value for each row, of a view or an Arrow array."""
+        """Return one value for each row, of a view or an Arrow array."""
         from datasets_core.features.formats.arrays import cast
 
         if isinstance(found, pa.ChunkedArray):
@@ -436,7 +436,7 @@ class ArrayRows:
     """Reads rows in the format of a framework; see `Formatter`.
 
     A column of fixed width without nulls is seen as one array for each piece of the table, made once: batches are slices
-    of it, and rows anywhere a gather from it.  Other columns are made anew from Arrow for each batch.
+    of it, and rows anywhere a gather from it.  Other columns are made again from Arrow for each batch.
 
     Args:
         view: the rows.
@@ -517,7 +517,7 @@ class ArrayRows:
     # -- the memory behind ---------------------------------------------------------------------------------------------
 
     def _found(self, rows: range | Ints) -> list[Array | pa.Array]:
-        """The rows of each column, as a view or a gather of views, or as an Arrow array."""
+        """Return the rows of each column, as a view or a gather of views, or as an Arrow array."""
         view = self._view
         if isinstance(rows, range) and rows.step == 1 and view.index is None and len(rows):
             k, offset = view.table.locate(rows.start)
@@ -551,7 +551,7 @@ class ArrayRows:
         ]
 
     def _flat_of(self, k: int) -> list[Array | None]:
-        """The columns of piece `k` that are views of its memory."""
+        """Return the columns of piece `k` that are views of its memory."""
         arrays = self._flat.get(k)
         if arrays is None:
             piece = self._view.table.piece(k)
@@ -579,7 +579,7 @@ class ArrayRows:
         return gather
 
     def _rest_view(self, names: tuple[str, ...]) -> RowView:
-        """The rows of the table, with these columns alone."""
+        """Return the rows of the table, with these columns alone."""
         found = self._rest.get(names)
         if found is None:
             table = self._view.table
@@ -612,7 +612,7 @@ _SMALL_ROWS, _SMALL_BYTES = 1 << 12, 1 << 20  # a piece below both is joined wit
 
 
 def blocks(table: RowTable, index: Ints | None) -> Iterator[pa.RecordBatch]:
-    """The rows that `index` names (None: all), in order, as record batches that are bounded in rows and bytes.
+    """Yield the rows that `index` names (None: all), in order, as record batches that are bounded in rows and bytes.
 
     Without an index each is a view of a piece, whole.
     """
@@ -626,7 +626,7 @@ def blocks(table: RowTable, index: Ints | None) -> Iterator[pa.RecordBatch]:
 
 
 def joined_blocks(table: RowTable, index: Ints | None) -> Iterator[pa.RecordBatch]:
-    """The same rows for computing: small batches are copied together, and large ones are divided."""
+    """Yield the same rows for computing: small batches are copied together, and large ones are divided."""
     small: list[pa.RecordBatch] = []
     rows = num_bytes = 0
     for block in blocks(table, index):

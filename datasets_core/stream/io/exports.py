@@ -260,7 +260,7 @@ class StreamMaking(Streamed):
             path_or_paths: paths, globs or URLs; by split, where no split is given, they become an `IterableDatasetDict`.
             split: the split that the rows are of; "train" if None.
             features: types of the columns; None: inferred from the values.
-            keep_in_memory: has no effect.
+            keep_in_memory: ignored.
             kwargs: options of the format, such as `sep=`, and of `load_dataset`, such as `storage_options=`.
 
         Raises:

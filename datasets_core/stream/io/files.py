@@ -204,7 +204,7 @@ class WriteRequest:
         return Target.of(self.target, suffix, self.storage_options, is_sharded=is_sharded)
 
     def batches(self, stream: Streamed, place: Target | None) -> StreamBatches:
-        """The rows; what an earlier run of the same write knew of them is not read again."""
+        """Return the rows; what an earlier run of the same write knew of them is not read again."""
         size = None if self.batch_size is None else checked_batch_size(self.batch_size)
         return StreamBatches(stream, size, told=None if place is None else header_of(place.folder).get("rows"))
 
@@ -271,7 +271,7 @@ def write_tfrecord(stream: Streamed, request: WriteRequest) -> int:
 
 
 def _numbered(path: str, count: int) -> str:
-    """A path with a field for the number of a shard: `a.tfrecord-{index:05d}-of-00003`."""
+    """Return a path with a field for the number of a shard: `a.tfrecord-{index:05d}-of-00003`."""
     return f"{path.replace('{', '{{').replace('}', '}}')}-{{{_FIELD}:05d}}-of-{count:05d}"
 
 

@@ -107,7 +107,7 @@ class StreamRows:
         return cls(plan, epoch, found, split, embeds and any(map(has_media, found.values())), told is not None)
 
     def batches(self) -> Iterator[pa.RecordBatch]:
-        """The rows, with the bytes of their files.
+        """Yield the rows, with the bytes of their files.
 
         Raises:
             CellCastError: a value is of another type than its column; names split, row and column.
@@ -139,7 +139,7 @@ class StreamRows:
             raise CellCastError(error.column, error.reason, row=number, what=what, advice=advice) from error
 
     def _in_parts(self, batch: pa.RecordBatch, row: int, kinds: Kinds) -> Iterator[pa.RecordBatch]:
-        """The rows as they are, or with the bytes of files, some after the other."""
+        """Yield the rows as they are, or with the bytes of files, some after the other."""
         step = 1
         while self.embeds and batch.num_rows:
             table = pa.Table.from_batches([batch.slice(0, step)])
@@ -156,7 +156,7 @@ class StreamRows:
 
 
 def _features_of_head(plan: Plan, epoch: int, split: str) -> Features:
-    """The types that the first rows have."""
+    """Return the types that the first rows have."""
     blocks: list[Block] = []
     rows = size = 0
     enough = 1  # twice as many each time
@@ -276,7 +276,7 @@ def _local(shard: ShardFile, split: str) -> LocalShard:
 
 
 def _dealt(rows: StreamRows, count: int, folder: str) -> Iterator[LocalShard]:
-    """The rows dealt to so many files in turn: who does not know their number cannot cut them into runs."""
+    """Yield the rows dealt to so many files in turn: who does not know their number cannot cut them into runs."""
     group = max(1 << 20, min(GROUP_BYTES, _DEALT_BYTES // count))
     names = (_name(folder, rows.split, 0, number) for number in range(count))
     with ExitStack() as opened:

@@ -62,7 +62,7 @@ class StreamBatches:
         self.size = (_MEDIA_ROWS if has_files else _ROWS) if batch_size is None else batch_size
 
     def like(self, stream: Streamed) -> StreamBatches:
-        """The rows of a part of the stream, in batches of the same size, with the same features."""
+        """Return the rows of a part of the stream, in batches of the same size, with the same features."""
         other = copy.copy(self)
         other._stream = copy.copy(stream)
         other._rows = replace(self._rows, plan=stream._plan)
@@ -84,7 +84,7 @@ class StreamBatches:
         return self.tabled(pa.RecordBatch.from_pylist([], schema=self.features.arrow_schema))
 
     def tabled(self, batch: pa.RecordBatch) -> Rows:
-        """Rows as those of a dataset."""
+        """Return rows as those of a dataset."""
         return Rows(batch, DatasetInfo(features=self.features))
 
     def signature(self) -> list[Any]:
@@ -168,7 +168,7 @@ class Shard:
 
 
 def parts_of(stream: Streamed, whole: StreamBatches, count: int) -> list[StreamBatches]:
-    """The rows in so many parts, each a run of them.
+    """Return the rows in so many parts, each a run of them.
 
     Raises:
         ConfigurationError: how many rows there are is not known, nor are there parts.
@@ -237,7 +237,7 @@ class StreamWrite:
 
     @staticmethod
     def _whole_behind(entries: Sequence[Mapping[str, Any]], start: int) -> int | None:
-        """The entry that says that the next file is finished."""
+        """Return the entry that says that the next file is finished."""
         return next((number for number in range(start, len(entries)) if entries[number]["is_whole"]), None)
 
     def _saved_points(self, start: int) -> int:
@@ -293,7 +293,7 @@ class StreamWrite:
         limit: int | None,
         put: Callable[[str, int], None] | None,
     ) -> int:
-        """Write the rows of a part behind a state, with so many rows in the parts before; the number of the next file."""
+        """Write the rows of a part after a state, with this many rows in the parts before; the number of the next file."""
         points = [entry for entry in self._journal.entries if entry["shard"] == number and not entry["is_whole"]]
         file = _File(self, part, number, points)
         try:
@@ -381,7 +381,7 @@ def _shard(entry: Mapping[str, Any]) -> Shard:
 
 
 def shard_name(number: int) -> str:
-    """The name of a file in the folder of its journal."""
+    """Return the name of a file in the folder of its journal."""
     return f"{number:05d}"
 
 
@@ -443,7 +443,7 @@ class WriteJournal(Journal[dict[str, Any]]):
         return super().__enter__()
 
     def path(self, name: str) -> str:
-        """A file in the folder."""
+        """Return a file in the folder."""
         return os.path.join(self.folder, name)
 
     def finish(self) -> None:
@@ -457,7 +457,7 @@ class WriteJournal(Journal[dict[str, Any]]):
 
 
 def header_of(folder: str) -> dict[str, Any]:
-    """The header of the journal in a folder; nothing where there is none."""
+    """Return the header of the journal in a folder; nothing if there is none."""
     header = next(whole_lines(os.path.join(folder, JOURNAL_NAME)), None)
     return header if isinstance(header, dict) else {}
 
@@ -475,7 +475,7 @@ def writing_folder(target: str) -> str:
 
 
 def holds(path: str, size: int, sha256: str) -> bool:
-    """True if the first `size` bytes of a file are those with this sha256."""
+    """Return True if the first `size` bytes of a file are those with this sha256."""
     digest, missing = hashlib.sha256(), size
     if not os.path.exists(path) or os.stat(path).st_size < size:
         return False

@@ -63,7 +63,7 @@ class Kinds:
 
 @lru_cache(maxsize=64)
 def _unpacked_kinds(packed: bytes) -> Kinds:
-    """The same object for the same bytes: a process that is sent many blocks makes what reads them once."""
+    """Return the same object for the same bytes: a process that is sent many blocks makes what reads them once."""
     return Kinds(*pickle.loads(packed))
 
 
@@ -90,19 +90,19 @@ class Block(Protocol):
         ...
 
     def columns(self) -> dict[str, list[Any]]:
-        """The rows as columns."""
+        """Return the rows as columns."""
         ...
 
     def slice(self, start: int, stop: int) -> Block:
-        """The rows from `start` to `stop`."""
+        """Return the rows from `start` to `stop`."""
         ...
 
     def take(self, numbers: Sequence[int] | Ints) -> Block:
-        """The rows with these numbers."""
+        """Return the rows with these numbers."""
         ...
 
     def grouped(self, lengths: Ints) -> Block:
-        """Neighbours put together: each row holds lists of so many rows."""
+        """Neighbours put together: each row holds lists of this many rows."""
         ...
 
 
@@ -271,12 +271,12 @@ class Failures:
     rows: dict[int, Exception] = field(default_factory=dict)
 
     def others(self, count: int) -> list[int]:
-        """The numbers of the rows that did not fail, of so many."""
+        """Return the numbers of the rows that did not fail, of so many."""
         return [row for row in range(count) if row not in self.rows]
 
 
 def grouped_features(features: Features) -> Features:
-    """The features of lists of rows."""
+    """Return the features of lists of rows."""
     return Features({name: List(feature) for name, feature in features.items()})
 
 
@@ -304,7 +304,7 @@ def encoded(rows: Sequence[dict[str, Any]], kinds: Kinds) -> ArrowBlock:
 
 
 def check_names(wanted: Iterable[str], known: Sequence[str]) -> None:
-    """Complain about columns that rows do not have.
+    """Raise an error for columns that rows do not have.
 
     Raises:
         UnknownColumnError: the first of them.
@@ -341,7 +341,7 @@ class BlockFormatter:
         self._kit: Kit | None = None if kind is None or kind in TABULAR else kit(kind, wanted.kwargs)
 
     def rows(self, block: Block) -> list[Any]:
-        """Each row on its own."""
+        """Return each row on its own."""
         if self.kind is None:
             return block.rows()
         if self.kind in TABULAR:
@@ -358,7 +358,7 @@ class BlockFormatter:
         return [{name: _cell(value, made_by) for name, value in row.items()} for row in block.rows()]
 
     def columns(self, block: Block) -> Any:
-        """The rows as columns."""
+        """Return the rows as columns."""
         if self.kind is None:
             return block.columns()
         if self.kind in TABULAR:
@@ -401,7 +401,7 @@ class _TensorColumn(NamedTuple):
     decode: Callable[[pa.Array], list[Any]] | None = None
 
     def given(self, block: ArrowBlock, array: pa.Array) -> Any:
-        """The column, decoded where it has to be and is not yet."""
+        """Return the column, decoded where it has to be and is not yet."""
         if self.decode is None:
             return array
         known = block.decoded.get(self.name) if isinstance(block, DecodedBlock) else None
@@ -442,7 +442,7 @@ def _named(name: str, make: Callable[[pa.Array], Any]) -> Callable[[pa.Array], A
 
 
 def _array(value: Any, made_by: Kit) -> Any:
-    """A value that a function made, as an array where it is numbers; a tensor of torch as it is."""
+    """Return a value that a function made, as an array where it is numbers; a tensor of torch as it is."""
     if hasattr(value, "detach") and isinstance(made_by, NumpyKit):
         return value.detach().cpu().numpy()
     if hasattr(value, "detach"):
@@ -484,7 +484,7 @@ def of_dicts(rows: list[dict[str, Any]]) -> ArrowBlock:
 
 
 def of_table(value: Any) -> ArrowBlock | None:
-    """A table or frame as rows; None where it is none."""
+    """Return a table or frame as rows; None if it is none."""
     table = as_table(value)
     if table is None:
         return None
@@ -498,5 +498,5 @@ def of_table(value: Any) -> ArrowBlock | None:
 
 
 def plain(block: Block) -> DictBlock:
-    """The rows as dicts."""
+    """Return the rows as dicts."""
     return block if isinstance(block, DictBlock) else DictBlock(block.rows())

@@ -91,7 +91,7 @@ class ColumnChange(RowChange):
 
     @property
     def result(self) -> Features | None:
-        """The features behind the change, if they are the same behind any columns."""
+        """The features after the change, if they are the same after any columns."""
         return None
 
     @property
@@ -101,7 +101,7 @@ class ColumnChange(RowChange):
 
     @abstractmethod
     def features(self, before: Features) -> Features:
-        """The features of the columns behind the change."""
+        """Return the features of the columns after the change."""
 
     @abstractmethod
     def origins(self, before: Mapping[str, str]) -> dict[str, str]:
@@ -109,7 +109,7 @@ class ColumnChange(RowChange):
 
     @abstractmethod
     def without(self, gone: Mapping[str, str]) -> ColumnChange:
-        """The change where these columns are not there."""
+        """Return the change where these columns are not there."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -144,7 +144,7 @@ class Selected(ColumnChange):
         return DictBlock([{name: row.get(name) for name in self.names} for row in block.rows()])
 
     def features(self, before: Features) -> Features:
-        """The features of the columns that are left.
+        """Return the features of the columns that are left.
 
         Raises:
             UnknownColumnError: a column that is not there.
@@ -186,7 +186,7 @@ class Renamed(ColumnChange):
         return DictBlock([{self.names.get(name, name): value for name, value in row.items()} for row in block.rows()])
 
     def features(self, before: Features) -> Features:
-        """The features by their new names.
+        """Return the features by their new names.
 
         Raises:
             UnknownColumnError: a column that is not there.
@@ -209,7 +209,7 @@ class Renamed(ColumnChange):
 
 
 class _KeepsColumns(ColumnChange):
-    """A change behind which all columns are there by their names."""
+    """A change after which all columns are there by their names."""
 
     __slots__ = ()
 
@@ -257,7 +257,7 @@ class Added(_KeepsColumns):
         return DictBlock([{**row, **value} for row, value in zip(block.rows(), values.rows(), strict=True)])
 
     def features(self, before: Features) -> Features:
-        """The features with that of the column.
+        """Return the features with that of the column.
 
         Raises:
             ConfigurationError: there is a column of that name.
@@ -313,7 +313,7 @@ class Cast(_KeepsColumns):
         return kinds
 
     def features(self, before: Features) -> Features:
-        """The features after the cast.
+        """Return the features after the cast.
 
         Raises:
             ConfigurationError: the features are to be all, and others are there.
@@ -362,7 +362,7 @@ class Decoding(_KeepsColumns):
         return ArrowBlock(_with_schema(block.batch.columns, kinds), kinds)
 
     def features(self, before: Features) -> Features:
-        """The features with the change."""
+        """Return the features with the change."""
         return Features({name: _decoding(feature, self.is_on) for name, feature in before.items()})
 
 
@@ -427,7 +427,7 @@ class NullOfMap:
         return self.made.fitted(DictBlock([{name: found.get(name) for name in self.made.result}]))
 
     def _names(self) -> list[str]:
-        """The columns that the function sets."""
+        """Return the columns that the function sets."""
         tried = 0
         known = [] if self.made.result is None else list(self.made.result)
         for delivery in self.source.blocks(self.source.start):
@@ -443,7 +443,7 @@ class NullOfMap:
         return known
 
     def _set_at(self, block: Block, numbers: Any) -> list[str] | None:
-        """The columns that it sets in one row; None where it fails."""
+        """Return the columns that it sets in one row; None if it fails."""
         function = self.made.function.here()
         try:
             if self.is_batched:
@@ -494,7 +494,7 @@ class NullOfCast:
 
 
 def readable(block: Block, row: int) -> dict[str, Any]:
-    """The values of a row; None for those that cannot be decoded."""
+    """Return the values of a row; None for those that cannot be decoded."""
     one = block.slice(row, row + 1)
     try:
         return one.rows()[0]

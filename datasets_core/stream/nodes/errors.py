@@ -57,7 +57,7 @@ class Quarantine:
 
     Each block with bad rows rewrites a whole Parquet file, so it holds some thousands of rows at most; further rows become
     JSON lines in a file next to it, with the same name and `.jsonl` appended.  A process remembers a
-    million failures: those behind them may be written twice, if rows are read again.
+    million failures: those after them may be written twice, if rows are read again.
 
     Args:
         path: of the file.
@@ -71,7 +71,7 @@ class Quarantine:
         self._rest: Quarantine | None = None
 
     def check(self) -> None:
-        """Complain about a file that rows cannot be written to.
+        """Raise an error for a file that rows cannot be written to.
 
         Raises:
             ConfigurationError: another kind of file, or one that is not on this machine.
@@ -104,7 +104,7 @@ class Quarantine:
         return [record for record in records if self._is_new(_key(record))]
 
     def _is_new(self, key: int) -> bool:
-        """True if such a row was not written before, as far as remembered; it is remembered from now on."""
+        """Return True if such a row was not written before, as far as remembered; it is remembered from now on."""
         if key in self._known:
             return False
         if len(self._known) < MOST_KNOWN:
@@ -255,7 +255,7 @@ class ErrorPolicy:
         return self.action != "raise" or self.quarantine is not None
 
     def check(self) -> None:
-        """Complain about a file of no known kind.
+        """Raise an error for a file of no known kind.
 
         Raises:
             ConfigurationError: it is named so.
@@ -303,7 +303,7 @@ class Ledger:
         self._done += self._running.pop(tally, 0)
 
     def forget(self) -> None:
-        """Count anew: the rows are read once more."""
+        """Count again: the rows are read once more."""
         self._done = 0
 
     @property

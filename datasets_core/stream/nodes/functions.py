@@ -85,7 +85,7 @@ class Function:
         return given, found
 
     def _given(self, block: Block, numbers: Numbers, failures: Failures | None) -> list[Any]:
-        """Each row as it comes to the function."""
+        """Return each row as it comes to the function."""
         shown = BlockFormatter(self.format)
         if failures is None:
             return shown.rows(block)
@@ -187,7 +187,7 @@ class Function:
         error.add_note(f"{self.verb}() called {name}{where} of the stream.")
 
     def kept_rows(self, block: Block, numbers: Numbers, failures: Failures | None = None, *, is_batched: bool) -> list[int]:
-        """The rows, by number in the block, for which it says something true.
+        """Return the rows, by number in the block, for which it says something true.
 
         Raises:
             MaskLengthError: a function on batches gave not one answer for each row.
@@ -264,7 +264,7 @@ class RowsMade(RowChange):
         return self.changed(block, numbers, failures)
 
     def _alone(self) -> RowsMade:
-        """The same without a pool, to be sent."""
+        """Return the same without a pool, to be sent."""
         return RowsMade(self.function.here(), self.removed, self.result)
 
     def _made(self, block: Block, given: list[Any], found: list[Any]) -> Block:
@@ -291,7 +291,7 @@ class RowsMade(RowChange):
         return self.fitted(DictBlock([self._updated(row, value) for row, value in zip(rows, found, strict=True)]))
 
     def on_batch(self, block: Block, numbers: Numbers) -> Block:
-        """The rows that the function makes of a batch."""
+        """Return the rows that the function makes of a batch."""
         if self.function.is_sent:
             made: Block = in_process(self._kept, self.function.name, self._alone().on_batch, block, numbers, None)
             return made
@@ -336,7 +336,7 @@ class RowsMade(RowChange):
         return {**row, **value}
 
     def fitted(self, block: Block) -> Block:
-        """The rows with the features of the result, if it has any."""
+        """Return the rows with the features of the result, if it has any."""
         if self.result is None:
             return block
         kinds = self._kept.get("kinds")
@@ -355,7 +355,7 @@ def _is_table(value: Any) -> bool:
 
 
 def _rows_of(columns: Mapping[str, Any]) -> list[dict[str, Any]] | None:
-    """Columns as rows; None where their lengths differ."""
+    """Return columns as rows; None if their lengths differ."""
     lists = [_values(values) for values in columns.values()]
     if len(set(map(len, lists))) > 1:
         return None
@@ -388,7 +388,7 @@ async def _gathered(coroutines: list[Any], *, keeps_errors: bool = False) -> lis
 
 
 def _first_failing(block: Block, shown: BlockFormatter) -> int | None:
-    """The first row that cannot be shown."""
+    """Return the first row that cannot be shown."""
     for row in range(block.num_rows):
         try:
             shown.rows(block.slice(row, row + 1))

@@ -53,7 +53,7 @@ def fetch_first_rows(places: Sequence[tuple[Node, State]]) -> None:
 
 
 def reach_together(counts: Sequence[tuple[Node, int]]) -> None:
-    """Have each node find out whether it has so many rows."""
+    """Have each node find out whether it has this many rows."""
     found = [(first[0], count) for node, count in counts if (first := node.first_place(node.start)) is not None]
     ask_together([partial(rows.reach, count) for rows, count in found if rows.source.is_fetched])
 
@@ -97,11 +97,11 @@ class RowJob(ABC):
 
     @abstractmethod
     def batches(self, skip: int, *, in_order: bool, mark: Any = None) -> Generator[JobOutput]:
-        """The rows behind the first `skip`, as they are made; each time from the beginning, or from a mark.
+        """Return the rows after the first `skip`, as they are made; each time from the beginning, or from a mark.
 
         Args:
             skip: rows to leave out.
-            in_order: all jobs are read, in their order: one may give what belongs to those behind it, which then give nothing.
+            in_order: all jobs are read, in their order: one may give what belongs to those after it, which then give nothing.
             mark: `[row, mark]` of a `Marked` row that it yielded: the number of its first row, at most `skip`,
                 and the mark of the job; None: no mark.
         """
@@ -124,7 +124,7 @@ class RowJob(ABC):
 class GeneratedRows(Node):
     """The rows of jobs, in an order of the jobs.
 
-    A state is `[job, row]`, or `[job, row, [row of the mark, mark]]` behind rows with a mark.
+    A state is `[job, row]`, or `[job, row, [row of the mark, mark]]` after rows with a mark.
 
     Attributes:
         source: the jobs.
@@ -144,7 +144,7 @@ class GeneratedRows(Node):
 
     @classmethod
     def of(cls, source: RowsOfJobs) -> GeneratedRows:
-        """The rows of all jobs, in order."""
+        """Return the rows of all jobs, in order."""
         return cls(source, tuple(range(len(source.jobs))))
 
     @property
@@ -193,7 +193,7 @@ class GeneratedRows(Node):
             place, row, mark = place + 1, 0, None
 
     def _delivery(self, place: int, row: int, start: int, block: Block, mark: Any) -> Delivery | None:
-        """The rows of a block that belong to this node, from row `row` of the job on; None where these are none.
+        """Return the rows of a block that belong to this node, from row `row` of the job on; None if these are none.
 
         Args:
             place: of the job in the order.
@@ -218,7 +218,7 @@ class GeneratedRows(Node):
         return self.source.jobs[job].batches(row, in_order=in_order, mark=mark)
 
     def _block(self, made: JobOutput, row: int, mark: Any) -> tuple[Block, Any]:
-        """Rows that begin with number `row` of a job, and the last mark before their end."""
+        """Return rows that begin with number `row` of a job, and the last mark before their end."""
         rows, mark = (made.rows, [row, made.mark]) if isinstance(made, Marked) else (made, mark)
         return DictBlock(rows) if isinstance(rows, list) else ArrowBlock(rows, self.source.kinds(rows.schema)), mark
 
@@ -232,7 +232,7 @@ class GeneratedRows(Node):
         return Origins((name or self.label,), np.zeros_like(rows), rows)
 
     def labelled(self, label: str) -> GeneratedRows:
-        """The rows of a source that is one of several: see `Plan.labelled`."""
+        """Return the rows of a source that is one of several: see `Plan.labelled`."""
         return replace(self, label=label)
 
     def _pieces(self, job: int, row: int, mark: Any) -> Generator[Piece]:
@@ -268,7 +268,7 @@ class GeneratedRows(Node):
     def skip(self, state: State, count: int) -> tuple[State, int]:
         """See `Node.skip`.
 
-        Rows that need not be made are those of jobs that say how many they make, and of the job behind them, which leaves rows
+        Rows that need not be made are those of jobs that say how many they make, and of the job after them, which leaves rows
         out itself.
         """
         if self.every > 1:
@@ -344,11 +344,11 @@ class RowsOfJobs(Source):
 
     Attributes:
         jobs: in order.
-        features: of the columns; None where only the rows tell.
+        features: of the columns; None if only the rows tell.
         paths: the paths in values that may be opened.
         identity: returns a text and a hash of the content.
         first_schema: returns the schema of the first rows, which it may fetch; None if that is not possible.
-        names: returns the file of each job; None where not all jobs have one.
+        names: returns the file of each job; None if not all jobs have one.
     """
 
     jobs: tuple[RowJob, ...]
@@ -384,7 +384,7 @@ class RowsOfJobs(Source):
         return GeneratedRows.of(self)
 
     def file_names(self) -> Sequence[str] | None:
-        """The file of each job; None where they come from none."""
+        """Return the file of each job; None if they come from none."""
         if not self._names and self.names is not None:
             self._names.append(self.names())
         return self._names[0] if self._names else None
@@ -404,7 +404,7 @@ class RowsOfJobs(Source):
 
 @dataclass(frozen=True, slots=True)
 class _Behind:
-    """The state behind a row of a block: a job, the number of the first row in it, and how many lie between two rows."""
+    """The state after a row of a block: a job, the number of the first row in it, and how many lie between two rows."""
 
     place: int
     first: int
@@ -415,12 +415,12 @@ class _Behind:
         return self.before(self.first + row * self.every + 1)
 
     def before(self, row: int) -> State:
-        """The state before a row of the job."""
+        """Return the state before a row of the job."""
         return [self.place, row] if self.mark is None else [self.place, row, self.mark]
 
 
 def _is_alike(one: Piece, other: Piece) -> bool:
-    """True if the rows of two pieces can be one block as they are."""
+    """Return True if the rows of two pieces can be one block as they are."""
     first, second = one.held[0], other.held[0]
     return type(first) is type(second) and getattr(first, "kinds", None) is getattr(second, "kinds", None)
 

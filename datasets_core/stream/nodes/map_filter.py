@@ -1,4 +1,4 @@
-"""Stream steps whose number of rows is only known by reading: filter, batched map, and the steps behind them.
+"""Stream steps whose number of rows is only known by reading: filter, batched map, and the steps after them.
 
 A state contains the state of the node below and a small number: rows in buffers are computed again, never saved.
 """
@@ -43,7 +43,7 @@ R = TypeVar("R")
 
 
 def pieces(deliveries: Iterator[Delivery], pace: Pace) -> Iterator[Delivery]:
-    """The deliveries in pieces for workers."""
+    """Yield the deliveries in pieces for workers."""
     for delivery in deliveries:
         start, rows = 0, delivery.block.num_rows
         while start < rows:
@@ -123,13 +123,13 @@ class Counted(Over):
 
 
 def numbered_from(delivery: Delivery, seen: int) -> Delivery:
-    """A delivery behind so many rows, which its states count."""
+    """Return a delivery after this many rows, which its states count."""
     rows, after = range(seen, seen + delivery.block.num_rows), delivery.after
     return replace(delivery, numbers=rows, before=[delivery.before, seen], after=lambda row: [after(row), seen + row + 1])
 
 
 def numbered(node: Node, is_needed: bool) -> Node:
-    """The node, with numbers of its rows if they are needed."""
+    """Return the node, with numbers of its rows if they are needed."""
     return Counted(node) if is_needed and node.placed is None else node
 
 
@@ -233,7 +233,9 @@ class Changed(_RowByRow):
 
 
 def row_by_row(node: Node, change: RowChange, guard: Guard | None = None, ahead: int = 0) -> Node:
-    """The rows of `node`, each changed by itself: where its place is known by arithmetic, it stays so, if no row may fail."""
+    """Return the rows of `node`, each changed by itself: where its place is known by arithmetic, it stays so, if no row may
+    fail.
+    """
     placed = node.placed
     if placed is not None and not placed.is_shared and guard is None:
         return placed.under(change)
@@ -420,7 +422,7 @@ class MappedByBatch(Batchwise):
 
 @dataclass(frozen=True, slots=True)
 class Windows(Batchwise):
-    """Rows shuffled within windows of `size` rows; with `reshuffles`, anew in each round of a repetition."""
+    """Rows shuffled within windows of `size` rows; with `reshuffles`, again in each round of a repetition."""
 
     below: Node
     size: int | None
@@ -497,7 +499,7 @@ class Resumed(Unmeasured):
 
 @dataclass(frozen=True, slots=True)
 class Rounds(Over):
-    """The rows again and again.
+    """The rows, repeated.
 
     A state is `[state of the node below, rounds that ended]`.
 

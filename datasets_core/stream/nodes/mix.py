@@ -1,4 +1,4 @@
-"""`Mixed`, `Concat`, `Zip`: nodes that combine rows of several nodes, with an exact state of each behind every row."""
+"""`Mixed`, `Concat`, `Zip`: nodes that combine rows of several nodes, with an exact state of each after every row."""
 
 from __future__ import annotations
 
@@ -78,18 +78,18 @@ class Combination(Node):
         return self
 
     def _shuffled(self, seed: int, epoch: int) -> list[Node]:
-        """Each node in an order of its own."""
+        """Return each node in an order of its own."""
         count = len(self.nodes)
         return [node.shuffle_among(count, seed, number, epoch) for number, node in enumerate(self.nodes)]
 
     def _sharing(self, cursor: SharedCursor, states: Sequence[State]) -> Self:
-        """Each node with what reads for other logical shards, too."""
+        """Return each node with what reads for other logical shards, too."""
         together = enumerate(zip(self.nodes, states, strict=True))
         return self._with([node.sharing(cursor.part(number), state) for number, (node, state) in together])
 
 
 def summed(counts: Sequence[int | None]) -> int | None:
-    """The sum of numbers; None where one is not known."""
+    """Return the sum of numbers; None if one is not known."""
     known = [count for count in counts if count is not None]
     return sum(known) if len(known) == len(counts) else None
 
@@ -112,7 +112,7 @@ class Mixed(Combination):
     """Rows of several nodes that take turns.
 
     A state is `[number of picks, [the state of the Lookahead of each node]]`.  Whether a node has ended is looked up before the
-    pick behind its last row, as a reader of single rows would find out.
+    pick after its last row, as a reader of single rows would find out.
 
     Attributes:
         nodes: the rows.
@@ -167,14 +167,14 @@ class Mixed(Combination):
         return known if len(known) == len(lengths) else None
 
     def _have(self, counts: list[int]) -> bool:
-        """True if each node has a further row behind so many."""
+        """Return True if each node has a further row after so many."""
         for node, count in zip(self.nodes, counts, strict=True):
             if count and (node.reach(count + 1) or 0) <= count:
                 return False
         return True
 
     def _pick_behind(self, lengths: list[int], count: int) -> int:
-        """The first pick behind so many rows."""
+        """Return the first pick after this many rows."""
 
         def given(pick: int) -> int:
             counts = zip(self.turns.counts(pick), lengths, strict=True)
@@ -213,7 +213,7 @@ class Mixed(Combination):
         return self._sharing(cursor, [stood[0] for stood in state[1]])
 
     def shuffle_parts(self, seed: int, epoch: int) -> Mixed:
-        """See `Node.shuffle_parts`: each node in an order of its own; turns are by chance."""
+        """See `Node.shuffle_parts`: each node in an order of its own; turns are random."""
         return self._with(self._shuffled(seed, epoch), turns=self.turns.mixed(seed, epoch))
 
     # -- rows ----------------------------------------------------------------------------------------------------------
@@ -260,7 +260,7 @@ class Mixed(Combination):
         return any(ended) if self.stopping is Stopping.FIRST_EXHAUSTED else all(ended)
 
     def _picks(self, start: int, stop: int, taps: Sequence[Lookahead]) -> tuple[Ints, Ints]:
-        """The picks from `start` to `stop` that give rows, and the place of each."""
+        """Return the picks from `start` to `stop` that give rows, and the place of each."""
         picks, places = self.turns.picks(start, stop), np.arange(start, stop)
         if self.stopping.replaces or not any(tap.has_ended for tap in taps):
             return picks, places
@@ -288,7 +288,7 @@ class Mixed(Combination):
 
 @dataclass(frozen=True, slots=True)
 class _BehindMix:
-    """State behind a row of a block.
+    """State after a row of a block.
 
     Attributes:
         stood: the state of each node before the block.
@@ -341,7 +341,7 @@ def _reached(picks: Ints, taps: Sequence[Lookahead]) -> tuple[int, int | None]:
 
 
 def _stood(node: Node, rows: int, drawn: int, *, replaces: bool) -> list[Any] | None:
-    """The state of the `Lookahead` of a node that was drawn so often."""
+    """Return the state of the `Lookahead` of a node that was drawn so often."""
     if not rows:
         return [node.start, int(drawn > 0), int(drawn > 0)]
     if not replaces and drawn >= rows:
@@ -445,7 +445,7 @@ def _in_chain(delivery: Delivery, number: int) -> Delivery:
 
 @dataclass(frozen=True, slots=True)
 class Zip(Combination):
-    """Rows of several nodes as one row each.  Behind the end of one node its columns are None.
+    """Rows of several nodes as one row each.  After the end of one node its columns are None.
 
     A state has that of the `Lookahead` of each node.
 
@@ -515,7 +515,7 @@ class Zip(Combination):
 
 @dataclass(frozen=True, slots=True)
 class _BehindZip:
-    """State behind a row of a block; each node that has not ended gave as many rows."""
+    """State after a row of a block; each node that has not ended gave as many rows."""
 
     stood: list[list[Any]]
     parts: list[list[Delivery]]
@@ -537,7 +537,7 @@ class _BehindZip:
 
 
 def _merged(blocks: Sequence[Block | None], rows: int, kept: dict[Any, Kinds]) -> Block:
-    """The columns of all blocks together; those of a node that has ended are missing."""
+    """Return the columns of all blocks together; those of a node that has ended are missing."""
     homes: dict[str, int] = {}
     for place, block in enumerate(blocks):
         for name in [] if block is None else block.names:

@@ -38,13 +38,13 @@ def nowhere() -> None:
 
 @dataclass(frozen=True, slots=True)
 class Delivery:
-    """Some rows, with the state of the node before them and behind each.
+    """Some rows, with the state of the node before them and after each.
 
     Attributes:
         block: the rows.
         numbers: of the rows.
         before: the state before the first row.
-        after: returns the state behind a row, by its number in the block.
+        after: returns the state after a row, by its number in the block.
         origins: returns the origins of the rows in their files; None without files, or for rows made from several.
     """
 
@@ -73,7 +73,7 @@ class Node(ABC):
         """Yield the rows after a state, in non-empty blocks."""
 
     def batches(self, state: State, size: int | None) -> Iterator[Delivery]:
-        """The rows behind a state in blocks of `size` rows (None: all), but for the last."""
+        """Return the rows after a state in blocks of `size` rows (None: all), but for the last."""
         return batched(self.blocks(state), size)
 
     # -- counting and skipping -----------------------------------------------------------------------------------------
@@ -95,10 +95,12 @@ class Node(ABC):
 
     @abstractmethod
     def state_after(self, count: int) -> State | None:
-        """Return the state after so many rows, or after the last one, if known by arithmetic."""
+        """Return the state after this many rows, or after the last one, if known by arithmetic."""
 
     def skip(self, state: State, count: int) -> tuple[State, int]:
-        """The state behind as many of the next `count` rows as need not be made to be skipped, and how many these are."""
+        """Return the state after as many of the next `count` rows as need not be made to be skipped, and how many these
+        are.
+        """
         return state, 0
 
     @abstractmethod
@@ -106,7 +108,7 @@ class Node(ABC):
         """Compare a state of any origin, without counts of failed rows, with the rows.
 
         Raises:
-            StreamStateError: it has another form, or is behind the last row.
+            StreamStateError: it has another form, or is after the last row.
         """
 
     # -- sizes, compared to those of other nodes -----------------------------------------------------------------------
@@ -129,10 +131,13 @@ class Node(ABC):
 
     @abstractmethod
     def shuffle_parts(self, seed: int, epoch: int) -> Node | None:
-        """The rows with the blocks, jobs or streams at the bottom in an order that a seed decides; None if that cannot be."""
+        """Return the rows with the blocks, jobs or streams at the bottom in an order that a seed decides; None if that cannot
+        be.
+        """
 
     def shuffle_among(self, others: int, seed: int, number: int, epoch: int) -> Node:
-        """The rows of one of several streams in an order that a seed and its number decide, as far as they can be read so.
+        """Return the rows of one of several streams in an order that a seed and its number decide, as far as they can be read
+        so.
 
         Args:
             others: how many streams share what may be kept in memory, with this one.
@@ -144,22 +149,24 @@ class Node(ABC):
 
     @abstractmethod
     def shard(self, index: int, count: int) -> Node | None:
-        """One of `count` logical shards of the rows; None where a step has to see all rows before they are divided."""
+        """Return one of `count` logical shards of the rows; None if a step has to see all rows before they are divided."""
 
     @abstractmethod
     def shard_jobs(self, index: int, count: int, *, is_contiguous: bool) -> Node | None:
-        """The rows of one of `count` parts of the jobs at the bottom; None where there are none, or steps count rows."""
+        """Return the rows of one of `count` parts of the jobs at the bottom; None if there are none, or steps count rows."""
 
     def of_shard(self, index: int, count: int) -> Node:
-        """A step that was put on a logical shard, with numbers and an order of its own."""
+        """Return a step that was put on a logical shard, with numbers and an order of its own."""
         return self
 
     def as_shard(self, index: int, count: int) -> Node:
-        """The step and what counts rows for it, which were put on a logical shard, with numbers and an order of their own."""
+        """Return the step and what counts rows for it, which were put on a logical shard, with numbers and an order of their
+        own.
+        """
         return self.of_shard(index, count)
 
     def labelled(self, label: str) -> Node:
-        """The rows of a source that is one of several: see `Plan.labelled`."""
+        """Return the rows of a source that is one of several: see `Plan.labelled`."""
         return self
 
     # -- reading in turn with other nodes ----------------------------------------------------------------------------------
@@ -170,7 +177,7 @@ class Node(ABC):
 
     @abstractmethod
     def sharing(self, cursor: SharedCursor, state: State, clock: Callable[[], float] | None = None) -> Node:
-        """The rows of a logical shard that reads with others what they have in common.
+        """Return the rows of a logical shard that reads with others what they have in common.
 
         Args:
             cursor: reads for all of them.
@@ -206,7 +213,7 @@ class Node(ABC):
         return False
 
     def first_place(self, state: State) -> tuple[Ordered, int] | None:
-        """The rows at the bottom whose places are known, and the number of the one that is read first behind a state."""
+        """Return the rows at the bottom whose places are known, and the number of the one that is read first after a state."""
         return None
 
 
@@ -226,7 +233,7 @@ class Locality(IntEnum):
 class Over(Node):
     """A node that makes rows of those of one node below.
 
-    A state is `[state of the node below, *own numbers]`, or that of the node below where there are none.
+    A state is `[state of the node below, *own numbers]`, or that of the node below if there are none.
     """
 
     __slots__ = ()
@@ -248,7 +255,7 @@ class Over(Node):
         return [self.below.start, *[0] * self.own_numbers] if self.own_numbers else self.below.start
 
     def inner(self, state: State) -> State:
-        """The state of the node below."""
+        """Return the state of the node below."""
         state, _ = uncounted(state)
         return state[0] if self.own_numbers else state
 
@@ -360,7 +367,7 @@ class RowChange(Layer):
 
     @abstractmethod
     def changed(self, block: Block, numbers: Numbers) -> Block:
-        """The rows, changed."""
+        """Return the rows, changed."""
 
     def attempted(self, block: Block, numbers: Numbers, failures: Failures) -> Block:
         """`changed`; rows that fail are noted, and where that is tolerated left out: each is then tried by itself."""
@@ -411,7 +418,7 @@ class _Waiting:
         self._waiting: list[Delivery] = []
 
     def add(self, delivery: Delivery | None) -> list[Delivery]:
-        """The batches that a delivery fills; behind the last one (None) that of the rows that are left."""
+        """Return the batches that a delivery fills; after the last one (None) that of the rows that are left."""
         if delivery is None:
             return [together(self._waiting)] if self._waiting else []
         self._waiting.append(delivery)
@@ -425,7 +432,7 @@ class _Waiting:
 
 
 def part(delivery: Delivery, start: int, stop: int) -> Delivery:
-    """The rows of a delivery from `start` to `stop`."""
+    """Return the rows of a delivery from `start` to `stop`."""
     if not start and stop == delivery.block.num_rows:
         return delivery
     after, origins = delivery.after, delivery.origins
@@ -439,7 +446,7 @@ def part(delivery: Delivery, start: int, stop: int) -> Delivery:
 
 
 def chosen(delivery: Delivery, rows: Sequence[int]) -> Delivery:
-    """Some rows of a delivery, in order."""
+    """Return some rows of a delivery, in order."""
     after, origins = delivery.after, delivery.origins
     return replace(
         delivery,
@@ -456,7 +463,7 @@ def taken(origins: Origins | None, rows: Sequence[int] | Ints) -> Origins | None
 
 
 def _divided(waiting: list[Delivery], size: int) -> tuple[list[Delivery], list[Delivery]]:
-    """The first `size` rows, and the others; only the last delivery reaches across."""
+    """Return the first `size` rows, and the others; only the last delivery reaches across."""
     *whole, last = waiting
     needed = size - sum(delivery.block.num_rows for delivery in whole)
     rows = last.block.num_rows
@@ -493,7 +500,7 @@ def note_origin(error: Exception, origins: Origins | None, row: int | None) -> N
 
 
 def counted(state: State, count: int) -> State:
-    """The state of a node below, with the number of rows that failed; the same state where none did.
+    """Return the state of a node below, with the number of rows that failed; the same state where none did.
 
     >>> counted(7, 0), counted(7, 2), counted({"at": 7, "errors": 2}, 0)
     (7, {'at': 7, 'errors': 2}, {'at': {'at': 7, 'errors': 2}, 'errors': 0})
@@ -502,12 +509,12 @@ def counted(state: State, count: int) -> State:
 
 
 def uncounted(state: State) -> tuple[State, int]:
-    """The state of the node below, and the number of rows that failed."""
+    """Return the state of the node below, and the number of rows that failed."""
     return (state["at"], int(state["errors"])) if isinstance(state, Mapping) else (state, 0)
 
 
 def without_counts(state: State) -> State:
-    """A state without the numbers of rows that failed: as it is where no row may.
+    """Return a state without the numbers of rows that failed: as it is where no row may.
 
     >>> without_counts([{"at": [{"at": 7, "errors": 2}, 1], "errors": 0}, 5])
     [[7, 1], 5]
@@ -518,27 +525,27 @@ def without_counts(state: State) -> State:
 
 
 def is_count(given: Any) -> bool:
-    """True if JSON holds a number of rows or picks here."""
+    """Return True if JSON holds a number of rows or picks here."""
     return is_whole(given) and given >= 0
 
 
 def is_whole(given: Any) -> bool:
-    """True if JSON holds a whole number here."""
+    """Return True if JSON holds a whole number here."""
     return isinstance(given, int) and not isinstance(given, bool)
 
 
 def is_listed(given: Any, count: int) -> bool:
-    """True if JSON holds a list of so many values here."""
+    """Return True if JSON holds a list of so many values here."""
     return isinstance(given, (list, tuple)) and len(given) == count
 
 
 def no_place(at: Any, start: State) -> StreamStateError:
-    """The error for a state of another form."""
+    """Return the error for a state of another form."""
     return StreamStateError(f"The state has the invalid position {at!r}; positions start at {start!r}. {ADVICE}")
 
 
 def check_reach(at: int, reach: int, what: str) -> None:
-    """Complain about a state behind the last row, or the like.
+    """Raise an error for a state after the last row, or the like.
 
     Raises:
         StreamStateError: there are fewer.
@@ -548,5 +555,5 @@ def check_reach(at: int, reach: int, what: str) -> None:
 
 
 def seed_of(seed: int, number: int) -> int:
-    """The seed of one of several streams."""
+    """Return the seed of one of several streams."""
     return int.from_bytes(hashlib.blake2b(f"{seed}/{number}".encode(), digest_size=7).digest(), "little")

@@ -172,11 +172,11 @@ class Ordered(Node):
         return blocks
 
     def under(self, layer: Layer) -> Ordered:
-        """The rows with one layer more."""
+        """Return the rows with one layer more."""
         return self._with((*self._layers, *self._shares, layer))
 
     def under_repeat(self, layer: Callable[[Ordered], OrderLayer | None]) -> Ordered | None:
-        """Return the rows with a layer added in each round, if they are repeated and nothing behind counts them; else None."""
+        """Return the rows with a layer added in each round, if they are repeated and nothing after counts them; else None."""
         place = next((k for k in reversed(range(len(self._layers))) if self._layers[k].order is not None), None)
         if place is None or self._shares or any(each.needs_numbers for each in self._layers[place + 1 :]):
             return None
@@ -192,7 +192,7 @@ class Ordered(Node):
         return mixed.under(repeated.over(mixed))
 
     def shared(self, share: OrderLayer) -> Ordered:
-        """A part of the rows, or all of them in another order, which keep their numbers."""
+        """Return a part of the rows, or all of them in another order, which keep their numbers."""
         return self._with(self._layers, (*self._shares, share))
 
     def _with(self, layers: tuple[Layer, ...], shares: tuple[OrderLayer, ...] = ()) -> Ordered:
@@ -252,7 +252,7 @@ class Ordered(Node):
         return Ordered(self.source, self._layers, self._epoch, self._shares, turn, self._expected, self._label)
 
     def labelled(self, label: str) -> Ordered:
-        """The rows of a source that is one of several: see `Plan.labelled`."""
+        """Return the rows of a source that is one of several: see `Plan.labelled`."""
         found = copy.copy(self)
         found._label = label
         return found
@@ -273,7 +273,7 @@ class Ordered(Node):
         return super().batches(state, size) if size is None or self.pool is not None else self.blocks(state, size)
 
     def _worked(self, state: State, size: int | None, pool: WorkerPool) -> Iterator[Delivery]:
-        """The rows as workers make them of what is read."""
+        """Yield the rows as workers make them of what is read."""
         pace = Pace()
 
         def made(piece: tuple[Delivery, Positions]) -> Block:
@@ -298,7 +298,7 @@ class Ordered(Node):
         return Delivery(block, positions.numbers, start, (start + 1).__add__, partial(self._origins, positions))
 
     def _walk(self, state: State, size: int | None, made: Making, given: Callable[[Block, Positions, int], T]) -> Iterator[T]:
-        """The rows behind a state.
+        """Yield the rows after a state.
 
         Args:
             state: the number of rows that were delivered.
@@ -366,7 +366,7 @@ class Ordered(Node):
         return located
 
     def _foreseen(self, start: int, count: int) -> int:
-        """`reach` of `count` rows behind `start`, as far as that is known without waiting."""
+        """`reach` of `count` rows after `start`, as far as that is known without waiting."""
         token = FORESEEING.set(True)
         try:
             return max(start, self._reached(start, count, 0))
@@ -374,7 +374,7 @@ class Ordered(Node):
             FORESEEING.reset(token)
 
     def _reached(self, start: int, count: int, least: int) -> int:
-        """`reach` of `count` rows behind `start`, or of fewer, but not fewer than `least`, where those behind cannot be had."""
+        """`reach` of `count` rows after `start`, or of fewer, but not fewer than `least`, where those after cannot be had."""
         while True:
             try:
                 return self.reach(start + count)
@@ -386,7 +386,7 @@ class Ordered(Node):
                 count = max(least, count // 2)
 
     def _soon(self, located: NextPositions, stop: int) -> tuple[Ints, Ints | int]:
-        """Return the positions and epochs of the next rows, and of some rows behind them, up to `stop`."""
+        """Return the positions and epochs of the next rows, and of some rows after them, up to `stop`."""
         places, turns = located.positions.places, located.positions.turns
         step = -(-(stop - located.stop) // _SAMPLED)
         if step > 0:
@@ -399,7 +399,7 @@ class Ordered(Node):
         return places, turns
 
     def _numbers(self, numbers: Ints) -> Ints:
-        """The numbers among all rows, of rows of the share."""
+        """Return the numbers among all rows, of rows of the share."""
         for share in reversed(self._shares):
             numbers = share.below(numbers, self._epoch)
         return numbers
@@ -474,9 +474,9 @@ class Piece(NamedTuple):
 
     Attributes:
         start: the number of the first one.
-        stop: the number behind the last one.
+        stop: the number after the last one.
         held: the rows.
-        behind: what it takes to read on behind them.
+        behind: what it takes to read on after them.
         num_bytes: that they take in memory.
     """
 
@@ -575,7 +575,7 @@ class _Reading:
         return self._ended and row >= self._stop
 
     def at(self, row: int, opened: Opened) -> Piece | None:
-        """Return the piece with this row; None if it was dropped, or behind the last row."""
+        """Return the piece with this row; None if it was dropped, or after the last row."""
         with self._lock:
             if self.source is None:
                 assert self._first is not None

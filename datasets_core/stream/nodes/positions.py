@@ -71,7 +71,7 @@ class Expectations:
         self._passed[reader] = count
 
     def leave(self, reader: Hashable) -> None:
-        """A reader reads no further; behind the last one nothing is fetched ahead."""
+        """A reader reads no further; after the last one nothing is fetched ahead."""
         self._passed.pop(reader, None)
         if self._readers.pop(reader, None) is not None and not self._readers:
             self._tell(np.zeros(0, np.int64), 0)
@@ -83,7 +83,7 @@ class Expectations:
 
 
 def _in_turn(parts: Iterable[tuple[Ints, Turns]], count: int) -> tuple[Ints, Turns]:
-    """Some of the places of each, those first that come first."""
+    """Return some of the places of each, those first that come first."""
     most = max(_LEAST_PLACES, _MOST_PLACES // count)
     places: list[Ints] = []
     turns: list[Turns] = []
@@ -194,7 +194,7 @@ class Source(ABC):
         return None
 
     def with_seed(self, seed: int) -> Self:
-        """The rows in the order of a drawn seed."""
+        """Return the rows in the order of a drawn seed."""
         return self
 
     def root(self, epoch: int) -> Node | None:
@@ -210,11 +210,11 @@ class Source(ABC):
         return None
 
     def resharded(self) -> tuple[Source, int] | None:
-        """The rows of several streams, each in more shards, and into how many they divide then; None: of one stream."""
+        """Return the rows of several streams, each in more shards, and into how many they divide then; None: of one stream."""
         return None
 
     def labelled(self, label: str) -> Self:
-        """The rows as those of one of several streams that are read as one: see `Plan.labelled`."""
+        """Return the rows as those of one of several streams that are read as one: see `Plan.labelled`."""
         return self
 
     def indexes(self) -> list[BlockIndex]:
@@ -237,11 +237,13 @@ class Source(ABC):
 
     @property
     def row_jobs(self) -> tuple[RowJob, ...] | None:
-        """The jobs that generate the rows; None where none do."""
+        """The jobs that generate the rows; None if none do."""
         return None
 
     def read_names(self) -> tuple[str, ...] | None:
-        """The columns, found by reading one row of each of several streams; None for one stream, whose rows tell them."""
+        """Return the columns, found by reading one row of each of several streams; None for one stream, whose rows tell
+        them.
+        """
         return None
 
     @property
@@ -273,11 +275,11 @@ class RowsByPlace(Source):
 
     @abstractmethod
     def read(self, places: Ints, epochs: Ints | int) -> pa.RecordBatch:
-        """The rows at these places of these epochs, as they are stored."""
+        """Return the rows at these places of these epochs, as they are stored."""
 
     @abstractmethod
     def near(self, place: int, epoch: int) -> int:
-        """Return the first place behind this one whose read has to open another file."""
+        """Return the first place after this one whose read has to open another file."""
 
     @property
     def by_place(self) -> RowsByPlace:
@@ -294,7 +296,7 @@ class RowsByPlace(Source):
         return None
 
     def block_runs(self) -> list[tuple[BlockIndex, range]]:
-        """The indexes of the files that lie in blocks, in order, each with the run of its rows that is read."""
+        """Return the indexes of the files that lie in blocks, in order, each with the run of its rows that is read."""
         return []
 
     @property
@@ -303,7 +305,7 @@ class RowsByPlace(Source):
         return None
 
     def features_of(self, schema: pa.Schema) -> Features | None:
-        """The features of rows that were read, where they are wider than those of all; None: they are those."""
+        """Return the features of rows that were read, where they are wider than those of all; None: they are those."""
         return None
 
     def expect(self, places: Ints, epochs: Ints | int) -> None:
@@ -338,7 +340,7 @@ class Positions(NamedTuple):
     above: list[tuple[Layer, Ints]]
 
     def part(self, start: int, stop: int) -> Positions:
-        """The way of the rows from `start` to `stop`, counted in these."""
+        """Return the way of the rows from `start` to `stop`, counted in these."""
         if not start and stop == len(self.numbers):
             return self
         above: list[tuple[Layer, Ints]] = []
@@ -369,11 +371,11 @@ class NextPositions:
 
     @property
     def stop(self) -> int:
-        """Behind the last."""
+        """After the last."""
         return self.start + self.count
 
     def part(self, start: int, stop: int) -> Positions:
-        """The way of some of them."""
+        """Return the way of some of them."""
         return self.positions.part(start - self.start, stop - self.start)
 
 
@@ -391,7 +393,7 @@ class WidePositions:
         self._held: Block | None = None
 
     def read(self, located: NextPositions, start: int, positions: Positions, most: int) -> Block:
-        """Return the rows of `positions`, from row `start` on; up to `most` located rows behind them are read with them."""
+        """Return the rows of `positions`, from row `start` on; up to `most` located rows after them are read with them."""
         stop = start + len(positions.numbers)
         if self._held is None or self._located is not located or not self._start <= start or not stop <= self._stop:
             self._held = self._more(located, start, positions, most)

@@ -61,7 +61,7 @@ class Lookahead:
 
     @staticmethod
     def begun(node: Node) -> list[Any]:
-        """The state before the first row."""
+        """Return the state before the first row."""
         return [node.start, 0, 0]
 
     @staticmethod
@@ -76,7 +76,7 @@ class Lookahead:
 
     @property
     def stands(self) -> list[Any]:
-        """Return the state: behind the rows that were drawn."""
+        """Return the state: after the rows that were drawn."""
         state = self._waiting[0].before if self._waiting else self._state
         return [state, self.rounds, self.has_ended + 2 * (self.is_unsure and not self._waiting)]
 
@@ -95,7 +95,7 @@ class Lookahead:
         return True
 
     def given(self, count: int) -> list[Delivery]:
-        """The next rows, of those that wait."""
+        """Return the next rows, of those that wait."""
         found: list[Delivery] = []
         self.num_waiting -= count
         while count:
@@ -171,7 +171,7 @@ class Shards(Node):
 
     @abstractmethod
     def next_row(self, entry: Sequence[Any]) -> str | None:
-        """The origin of the row behind what a state has for one, "" where it has none; None where no row follows."""
+        """Return the origin of the row after what a state has for one, "" where it has none; None if no row follows."""
 
     @property
     def shards(self) -> Shards:
@@ -190,7 +190,7 @@ class Shards(Node):
 
     @property
     def num_rows(self) -> int | None:
-        """See `Node.num_rows`: steps behind logical shards count the rows that they see."""
+        """See `Node.num_rows`: steps after logical shards count the rows that they see."""
         return None
 
     def shard(self, index: int, count: int) -> Node | None:
@@ -425,7 +425,7 @@ class _Shard:
 
     @classmethod
     def at(cls, node: Node, entry: Sequence[Any], cursor: SharedCursor) -> _Shard:
-        """A logical shard where its state says."""
+        """Return a logical shard where its state says."""
         number, given, stood, *more = in_turn_entry(node, entry)
         rounds, ended = more or (0, 0)
         clock = _Clock()
@@ -458,7 +458,7 @@ def _entry(number: int, given: int, stood: State, rounds: int, ended: int) -> li
 
 
 def _round(shards: Sequence[_Shard], group: Sequence[_Shard], rounds: int) -> Delivery:
-    """The next rows of some logical shards, so many of each, in turn."""
+    """Return the next rows of some logical shards, so many of each, in turn."""
     before = [shard.entry for shard in shards]
     parts = [shard.rows.given(rounds) for shard in group]
     deliveries = [delivery for part in parts for delivery in part]
@@ -479,7 +479,7 @@ def _round(shards: Sequence[_Shard], group: Sequence[_Shard], rounds: int) -> De
 
 @dataclass(frozen=True, slots=True)
 class _Behind:
-    """The state behind a row of several logical shards.
+    """The state after a row of several logical shards.
 
     Attributes:
         before: the state before the first row.
@@ -556,5 +556,5 @@ class EveryNth(Unmeasured):
 
 
 def shard_of(node: Node, index: int, count: int) -> Node:
-    """A logical shard of a node, for which all rows are read where they cannot be divided before."""
+    """Return a logical shard of a node, for which all rows are read where they cannot be divided before."""
     return node.shard(index, count) or EveryNth(node, index, count)

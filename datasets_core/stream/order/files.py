@@ -54,9 +54,9 @@ class ReadConfig:
     row.  For the same two lengths the order is the same on every machine and in every version.
 
     Args:
-        options: has no effect; the `tf.data.Options` of other code, which may set attributes on it.
-        try_autocache: has no effect: files are mapped, and the system keeps them.
-        repeat_filenames: read the files again and again, without end; unlike with `repeat(None)`, the first files of an
+        options: ignored; the `tf.data.Options` of other code, which may set attributes on it.
+        try_autocache: ignored: files are mapped, and the system keeps them.
+        repeat_filenames: read the files repeatedly, without end; unlike with `repeat(None)`, the first files of an
             epoch overlap with the last of the epoch before.  So that any row can be computed, this ends with each
             16,384th file (64th epoch, where each has an order of its own; never before the fourth): all are read to their end.
         add_tfds_id: add the column `tfds_id`: `"<file name>__<row in the file>"`.
@@ -73,8 +73,8 @@ class ReadConfig:
         skip_prefetch, num_parallel_calls_for_decode, num_parallel_calls_for_interleave_files, override_buffer_size: have no
             effect on the rows, and none here.
         enable_ordering_guard: refuse to mix data that was written in an order to keep; False only warns.
-        assert_cardinality: has no effect: the number of rows is recorded, and every file is checked against it.
-        file_format: has no effect: a dataset is read in the format that it was built in.
+        assert_cardinality: ignored: the number of rows is recorded, and every file is checked against it.
+        file_format: ignored: a dataset is read in the format that it was built in.
         interleave_sort_fn: takes the list of `FileInstruction`s and returns the list to read: in another order, with files
             left out, with other `skip` and `take`, also twice; but no files that are not in the list.
         add_row_id: the same as `add_tfds_id`, as the column `row_id`.
@@ -111,7 +111,7 @@ class ReadConfig:
         self.check()
 
     def check(self) -> None:
-        """Complain about values that mean nothing.
+        """Raise an error for values that mean nothing.
 
         Raises:
             ConfigurationError: the first of them.
@@ -331,7 +331,7 @@ class Interleave:
         return self._rounds.places_of(files, rows)
 
     def first_behind(self, place: int) -> int:
-        """The next place behind this one at which a file is read that was not read before."""
+        """Return the next place after this one at which a file is read that was not read before."""
         begun = self._openings
         found = int(begun.searchsorted(place, side="right"))
         return int(begun[found]) if found < len(begun) else self.num_rows
@@ -347,7 +347,7 @@ class Interleave:
 
     @cached_property
     def _ends(self) -> Ints:
-        """The row behind each file, where files are read one after the other."""
+        """The row after each file, where files are read one after the other."""
         return np.cumsum(np.asarray(self.lengths))
 
     @cached_property
@@ -418,7 +418,7 @@ class _Rounds:
         return file, (rounds - self._first[file]) * self._block + within - before
 
     def _behind_cut(self, cut: int, places: Ints) -> tuple[Ints, Ints]:
-        """See `Interleave.at`, of places behind one cut and before the next: the usual case, in half the time."""
+        """See `Interleave.at`, of places after one cut and before the next: the usual case, in half the time."""
         if self._known is None or self._known[0] != cut:
             visited, ended = self._visited(np.array([cut]))
             ends = ended[0]
@@ -431,7 +431,7 @@ class _Rounds:
         return files[slot], rounds * self._block + within + done[slot]
 
     def _visited(self, cuts: Ints) -> tuple[Ints, Ints]:
-        """For the rounds behind these cuts and for each slot: the file in it, and the rows of it and of the slots before it."""
+        """For the rounds after these cuts and for each slot: the file in it, and the rows of it and of the slots before it."""
         rounds = self._cuts[cuts][:, None]
         keys = np.arange(self._slots) * self._span + rounds
         files = self._by_slot[np.searchsorted(self._keys, keys, side="right") - 1]
@@ -452,7 +452,7 @@ class _Rounds:
         return found
 
     def first_places(self) -> Ints:
-        """The place of the first row of each file."""
+        """Return the place of the first row of each file."""
         cuts = np.searchsorted(self._cuts, self._first)
         found = np.empty(len(cuts), np.int64)
         for start in range(0, len(cuts), 1024):  # a table of all cuts and slots may be large
@@ -465,7 +465,7 @@ class _Rounds:
 
 
 def _distinct(values: Ints) -> tuple[Ints, Ints]:
-    """The different values, ascending, and for each value which of them it is.
+    """Return the different values, ascending, and for each value which of them it is.
 
     `np.unique` does the same, and imports `numpy.ma` for it: 25 ms.
 
@@ -482,7 +482,7 @@ def _distinct(values: Ints) -> tuple[Ints, Ints]:
 
 
 def _first_visits(visits: list[int], slots: int) -> list[int]:
-    """The number of the first visit of each file, all visits counted: it comes when the first slot is free.
+    """Return the number of the first visit of each file, all visits counted: it comes when the first slot is free.
 
     >>> _first_visits([2, 1, 1, 1], 2)
     [0, 1, 3, 4]
@@ -533,7 +533,7 @@ class FileTurns:
         return self.order[turns], rows
 
     def places_of(self, files: Ints, rows: Ints) -> Ints:
-        """The place at which each row of a file is read, the first time."""
+        """Return the place at which each row of a file is read, the first time."""
         turns = np.empty(len(self.lengths), np.int64)
         turns[self.order[::-1]] = np.arange(
             len(self.order) - 1, -1, -1
@@ -541,7 +541,7 @@ class FileTurns:
         return self.interleave.places_of(turns[files], rows)
 
     def first_behind(self, place: int) -> int:
-        """The next place behind this one at which another file is opened."""
+        """Return the next place after this one at which another file is opened."""
         return self.interleave.first_behind(place)
 
 

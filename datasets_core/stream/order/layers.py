@@ -122,7 +122,7 @@ class Permutations:
         return found.astype(np.int64)
 
     def _stepped(self, values: _Words, low: _Words, masks: tuple[_Words, _Words], tweaks: _Words) -> _Words:
-        """One step within as many bits as each bijection has: the upper ones and the lower ones change by turns."""
+        """Return one step within as many bits as each bijection has: the upper ones and the lower ones change by turns."""
         upper, lower = values >> low, values & masks[1]
         for number, key in enumerate(self._keys):
             if number % 2:
@@ -139,7 +139,7 @@ def _words_of(key: tuple[int | str, ...], count: int) -> list[np.uint64]:
 
 
 def _hashed(words: _Words) -> _Words:
-    """The numbers, each mixed well, as splitmix64 does."""
+    """Return the numbers, each mixed well, as splitmix64 does."""
     words = (words ^ (words >> np.uint64(30))) * _MIX_1
     words = (words ^ (words >> np.uint64(27))) * _MIX_2
     return words ^ (words >> np.uint64(31))
@@ -181,7 +181,7 @@ class Layer(ABC):  # noqa: B024 - the two kinds of it have the abstract methods
 
     Attributes:
         makes_lists: True if each row is a list of several rows below.
-        repeats: True if the rows below come again and again.
+        repeats: True if the rows below come repeatedly.
     """
 
     __slots__ = ()
@@ -204,15 +204,17 @@ class Layer(ABC):  # noqa: B024 - the two kinds of it have the abstract methods
         return None
 
     def over(self, size: Size) -> Layer:
-        """The layer above so many rows."""
+        """Return the layer above this many rows."""
         return self
 
     def turns_below(self, places: Ints, turns: Ints | int) -> Ints | int:
-        """The epoch of each row below, given that of the rows at these places."""
+        """Return the epoch of each row below, given that of the rows at these places."""
         return turns
 
     def places_below(self, places: Ints, turns: Ints | int, epoch: int) -> Ints:
-        """The places below, of rows at these places; `turns` are the epochs of those below, `epoch` is that of the stream."""
+        """Return the places below, of rows at these places; `turns` are the epochs of those below, `epoch` is that of the
+        stream.
+        """
         return places
 
     def span_below(self, places: Ints, start: int, stop: int) -> tuple[int, int]:
@@ -220,7 +222,7 @@ class Layer(ABC):  # noqa: B024 - the two kinds of it have the abstract methods
         return start, stop
 
     def row_above(self, places: Ints, row: int) -> int:
-        """The number, among rows at these places, of the one that row `row` of those below belongs to."""
+        """Return the number, among rows at these places, of the one that row `row` of those below belongs to."""
         return row
 
     def made(self, block: Block, numbers: Ints, origins: Callable[[], Origins]) -> Block:
@@ -247,7 +249,7 @@ class OrderLayer(Layer):
 
     @abstractmethod
     def below(self, places: Ints, epoch: int) -> Ints:
-        """The places below, of rows at these places."""
+        """Return the places below, of rows at these places."""
 
     @property
     def order(self) -> OrderLayer:
@@ -381,7 +383,7 @@ def _length(run: range) -> int:
 
 @dataclass(frozen=True, slots=True)
 class Repeated(_AsFarAsAsked):
-    """The rows below again and again.
+    """The rows below, repeated.
 
     >>> Repeated(2, 2).below(np.arange(4), 0).tolist()
     [0, 1, 0, 1]
@@ -578,7 +580,7 @@ def even_runs(size: int, parts: int, unit: int = 1) -> list[range]:
 
 
 def even_run(size: int, parts: int, part: int, unit: int = 1) -> range:
-    """One of `even_runs`.
+    """Return one of `even_runs`.
 
     >>> even_run(10, 3, 2), even_run(10, 10**30, 10**29)
     (range(7, 10), range(10, 10))
@@ -589,5 +591,5 @@ def even_run(size: int, parts: int, part: int, unit: int = 1) -> range:
 
 
 def run_of(start: int, stop: int) -> Ints:
-    """The places from `start` to `stop`."""
+    """Return the places from `start` to `stop`."""
     return np.arange(start, stop, dtype=np.int64)

@@ -86,7 +86,7 @@ def _drawn(counts: list[int], size: int, chances: list[float]) -> list[int]:
 
 
 def _by_weight(sources: list[int], counts: list[int], chance: float) -> int:
-    """One of some sources, each as likely as it has picks."""
+    """Return one of some sources, each as likely as it has picks."""
     left = chance * sum(counts[source] for source in sources)
     for source in sources:
         left -= counts[source]
@@ -117,7 +117,7 @@ class Stopping(StrEnum):
 
     @classmethod
     def of(cls, given: str) -> Stopping:
-        """The strategy that the user names.
+        """Return the strategy that the user names.
 
         Raises:
             ConfigurationError: there is none of that name.
@@ -146,7 +146,7 @@ class MixtureSchedule(Protocol):
         ...
 
     def picks(self, start: int, stop: int) -> Ints:
-        """The sources of the picks from `start` to `stop`."""
+        """Return the sources of the picks from `start` to `stop`."""
         ...
 
     def counts(self, place: int) -> list[int]:
@@ -158,13 +158,13 @@ class MixtureSchedule(Protocol):
         ...
 
     def mixed(self, seed: int, epoch: int) -> MixtureSchedule:
-        """The turns by chance, with the same shares."""
+        """Return random turns, with the same shares."""
         ...
 
 
 @dataclass(frozen=True, slots=True)
 class InTurn:
-    """One source after the other, again and again.
+    """The sources in turn, repeatedly.
 
     Attributes:
         num_sources: how many there are.
@@ -355,7 +355,7 @@ Weights: TypeAlias = "Sequence[float] | Mapping[int, Sequence[float]]"
 
 
 def mixture_schedule(weights: Weights | None, num_sources: int, seed: int, epoch: int) -> MixtureSchedule:
-    """The turns of a mixture, whose weights were checked by `checked_weights`."""
+    """Return the turns of a mixture, whose weights were checked by `checked_weights`."""
     if weights is None:
         return InTurn(num_sources)
     if isinstance(weights, Mapping):
@@ -412,7 +412,7 @@ def _checked(weights: Any, num_sources: int) -> tuple[float, ...]:
 
 
 def _parts_of_a_whole(weights: Sequence[Fraction]) -> list[int] | None:
-    """The weights as parts of the least whole number, as [7, 2, 1] of [0.7, 0.2, 0.1]; None where that is too large."""
+    """Return the weights as parts of the least whole number, as [7, 2, 1] of [0.7, 0.2, 0.1]; None if that is too large."""
     wholes = np.arange(1, _MOST_EXACT + 1)[:, None]
     products = wholes * np.array([float(weight) for weight in weights])
     parts = np.rint(products)
@@ -421,7 +421,7 @@ def _parts_of_a_whole(weights: Sequence[Fraction]) -> list[int] | None:
 
 
 def num_of_rows(turns: MixtureSchedule, lengths: Sequence[int], stopping: Stopping) -> int:
-    """Return the number of rows of a mixture of sources with so many rows; `ENDLESS` if it never ends.
+    """Return the number of rows of a mixture of sources with this many rows; `ENDLESS` if it never ends.
 
     >>> [num_of_rows(InTurn(2), [2, 5], stopping) for stopping in Stopping]
     [3, 10, 7]
@@ -436,7 +436,7 @@ def num_of_rows(turns: MixtureSchedule, lengths: Sequence[int], stopping: Stoppi
 
 
 def _pick_of(turns: MixtureSchedule, source: int, row: int) -> int:
-    """The pick behind the one that gives a row of a source, rows counted from 1; 0 counts as 1."""
+    """Return the pick after the one that gives a row of a source, rows counted from 1; 0 counts as 1."""
     low, high = 0, 1
     while turns.counts(high)[source] < max(1, row):
         low, high = high, 2 * high

@@ -34,7 +34,7 @@ class _Turns:
 
     Attributes:
         numbers: of the blocks.
-        ends: the place behind each.
+        ends: the place after each.
     """
 
     numbers: Ints
@@ -42,7 +42,7 @@ class _Turns:
 
     @classmethod
     def of(cls, blocks: RowBlocks, seed: int, epoch: int) -> _Turns:
-        """The order of an epoch."""
+        """Return the order of an epoch."""
         count = len(blocks.rows)
         order = Permutation(count, "blocks", seed, epoch)
         numbers = np.empty(count, np.int64)
@@ -52,7 +52,7 @@ class _Turns:
         return cls(numbers, np.cumsum(blocks.rows[numbers]))
 
     def rows_at(self, places: Ints, blocks: RowBlocks) -> Ints:
-        """The rows at these places, of blocks that each have their rows in order."""
+        """Return the rows at these places, of blocks that each have their rows in order."""
         which = np.searchsorted(self.ends, places, side="right")
         numbers = self.numbers[which]
         found: Ints = places - self.ends[which] + blocks.ends[numbers]
@@ -103,8 +103,8 @@ class _Windows:
 
     Attributes:
         turns: the blocks.
-        begins: the place at which windows begin, and that behind the last; a block that is larger than a window is one here.
-        numbers: of these windows, and behind them: a block that is cut into several windows has as many.
+        begins: the place at which windows begin, and that after the last; a block that is larger than a window is one here.
+        numbers: of these windows, and after them: a block that is cut into several windows has as many.
         orders: of the rows of the windows.
     """
 
@@ -127,7 +127,7 @@ class _Windows:
         return number + part, first + part * share + np.minimum(part, more), share + (part < more)
 
     def starts(self) -> Ints:
-        """The place at which each window begins, and that behind the last."""
+        """Return the place at which each window begins, and that after the last."""
         parts = np.diff(self.numbers)
         number = np.arange(self.numbers[-1]) - np.repeat(self.numbers[:-1], parts)
         share, more = (np.repeat(each, parts) for each in np.divmod(np.diff(self.begins), parts))
@@ -198,7 +198,7 @@ class ShuffledBlocks(OrderLayer):
         return most * int(self.blocks.sizes.sum()) // max(1, rows) * self.lanes
 
     def window_starts(self, epoch: int) -> Ints:
-        """The place at which each window of an epoch begins, and that behind the last."""
+        """Return the place at which each window of an epoch begins, and that after the last."""
         return self._order(epoch).starts()
 
     def _order(self, epoch: int) -> _Windows:
@@ -212,7 +212,7 @@ class ShuffledBlocks(OrderLayer):
         return found
 
     def _sizes(self) -> Ints:
-        """Bytes of each block; where they are unknown, by the others."""
+        """Return bytes of each block; where they are unknown, by the others."""
         rows, sizes = self.blocks.rows, self.blocks.sizes
         known = sizes > 0
         if known.all():
@@ -221,7 +221,7 @@ class ShuffledBlocks(OrderLayer):
         return np.where(known, sizes, rows * row_bytes)
 
     def _target(self, sizes: Ints) -> int:
-        """Bytes of a window."""
+        """Return bytes of a window."""
         most = max(1, self.window_bytes // self.lanes)
         if self.buffer_rows is None:
             return most
@@ -259,8 +259,8 @@ def _windows(reach: memoryview, shards: list[int]) -> Iterator[int]:
     """Yield the first piece of each window: it has as many as fit, and the first ones of a lane 1, 2, 4….
 
     Args:
-        reach: for each piece, the one behind the last that fits into the same window.
-        shards: the first piece of each lane, and the one behind the last.
+        reach: for each piece, the one after the last that fits into the same window.
+        shards: the first piece of each lane, and the one after the last.
     """
     for start, end in pairwise(shards):
         at, few = start, 1

@@ -24,7 +24,7 @@ from datasets_core.stream.sources.block_reader import BlockFile, FileIndex
 
 
 def to_bytes(indexes: Sequence[FileIndex]) -> bytes:
-    """The indexes of files that all have a schema.
+    """Return the indexes of files that all have a schema.
 
     >>> index = FileIndex.of(pa.schema({"a": pa.int64()}), np.array([2, 3]), np.array([16, 24]), (99, "tag"))
     >>> [found.rows.tolist() for found in from_bytes(to_bytes([index, index]))]
@@ -194,7 +194,7 @@ class BlockIndex:
         self._failure = None
 
     def first_schema(self) -> pa.Schema | None:
-        """The schema of the first file that has one; None where none has."""
+        """Return the schema of the first file that has one; None if none has."""
         with self._lock:
             self._look_up()
             place = 0
@@ -208,7 +208,7 @@ class BlockIndex:
                 self._grow(self.num_known_rows + 1)
 
     def name_of(self, schema: pa.Schema | None) -> str:
-        """The name of the first file with that schema."""
+        """Return the name of the first file with that schema."""
         return next(file.name for file, index in zip(self.files, self._found, strict=False) if index.schema is schema)
 
     def _grow(self, count: int | None) -> None:
@@ -247,7 +247,7 @@ class BlockIndex:
         return min(self._step, max(1, -(-(count - self.num_known_rows) // mean)))
 
     def _foresee(self, count: int) -> None:
-        """Ask files meanwhile that will be needed for so many rows."""
+        """Ask files meanwhile that will be needed for this many rows."""
         while (number := len(self._found)) in self._ready and self.num_known_rows < count:
             self._learned([self._taken(number)])
         if self.num_known_rows < count and not self.is_whole and not self.files[number].is_local and self._failure is None:
@@ -271,7 +271,7 @@ class BlockIndex:
         return index
 
     def _asked(self, first: int, stop: int, *, goes_on: bool) -> Iterator[FileIndex]:
-        """The indexes of some files, in order; of several that are elsewhere at the same time."""
+        """Yield the indexes of some files, in order; of several that are elsewhere at the same time."""
         if all(file.is_local for file in self.files[first:stop]):
             yield from map(self._taken, range(first, stop))
             return
@@ -405,7 +405,7 @@ class BlockIndex:
         return [index.num_rows for index in self._found]
 
     def located(self, rows: Ints) -> BlockPositions:
-        """The blocks of rows that `reach` has reached."""
+        """Return the blocks of rows that `reach` has reached."""
         blocks = np.searchsorted(self.ends, rows, side="right")
         try:
             return BlockPositions(blocks, rows - (self.ends[blocks] - self._rows[blocks]))
@@ -414,33 +414,33 @@ class BlockIndex:
             raise FileChangedError(self.files[-1].name, reason) from error
 
     def owner_of(self, block: int) -> int:
-        """The number of a block's file."""
+        """Return the number of a block's file."""
         return int(self._owners[block])
 
     def file_of(self, block: int) -> BlockFile:
-        """The file of a block."""
+        """Return the file of a block."""
         number = int(self._owners[block])
         self._opened(number)
         return self.files[number]
 
     def is_local(self, block: int) -> bool:
-        """True if the file of a block is on this disk."""
+        """Return True if the file of a block is on this disk."""
         return self.files[int(self._owners[block])].is_local
 
     def schema_of(self, block: int) -> pa.Schema:
-        """The schema of a block's file."""
+        """Return the schema of a block's file."""
         return self._found[int(self._owners[block])].schema
 
     def number_of(self, block: int) -> int:
-        """The number of a block in its file."""
+        """Return the number of a block in its file."""
         return int(self._numbers[block])
 
     def first_of(self, block: int) -> int:
-        """The number in its file of a block's first row."""
+        """Return the number in its file of a block's first row."""
         return int(self._firsts[block])
 
     def size_of(self, block: int) -> tuple[int, int]:
-        """Rows and decoded bytes of a block."""
+        """Return rows and decoded bytes of a block."""
         return int(self._rows[block]), int(self._sizes[block])
 
     def places(self, rows: Ints) -> tuple[Ints, Ints]:

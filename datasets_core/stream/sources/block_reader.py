@@ -53,7 +53,7 @@ class FileIndex:
         return cls(schema, rows[is_full], sizes[is_full], numbers, (np.cumsum(rows) - rows)[is_full], version)
 
     def chosen(self, numbers: Iterable[int]) -> FileIndex:
-        """The index with some of the blocks only."""
+        """Return the index with some of the blocks only."""
         is_kept = np.isin(self.numbers, np.fromiter(numbers, np.int64))
         rows, sizes, numbers_kept, firsts = (each[is_kept] for each in (self.rows, self.sizes, self.numbers, self.firsts))
         return FileIndex(self.schema, rows, sizes, numbers_kept, firsts, self.version)
@@ -109,7 +109,7 @@ class BlockFile(Protocol):
         ...
 
     def fetch(self, blocks: Sequence[int], columns: Sequence[str] | None) -> list[Any]:
-        """The bytes of some blocks, for `read`, by as few requests as can be; may be called in another thread.
+        """Return the bytes of some blocks, for `read`, by as few requests as can be; may be called in another thread.
 
         Raises:
             DownloadError: they cannot be had.
@@ -188,7 +188,7 @@ class BlockFetches:
     Args:
         wanted: returns the request for a block.
         budget_bytes: limit of bytes fetched ahead.
-        largest: size in bytes above which a block is not fetched as a whole.
+        largest: size in bytes above which a block is not fetched completely.
     """
 
     def __init__(self, wanted: Callable[[Key], BlockRequest], budget_bytes: int, largest: int) -> None:
@@ -240,7 +240,7 @@ class BlockFetches:
             yield group.keys[0], group.num_bytes, group.fetch
 
     def take(self, key: Key, wanted: BlockRequest) -> Any:
-        """The bytes of a block, which are waited for.
+        """Return the bytes of a block, which are waited for.
 
         Raises:
             DatasetsCoreError: they cannot be had.
@@ -276,7 +276,7 @@ class _Group:
         self.num_bytes = 0
 
     def takes(self, wanted: BlockRequest) -> bool:
-        """True if a block goes with those that are in it."""
+        """Return True if a block goes with those that are in it."""
         is_near = wanted.file is self._file and wanted.number == self._numbers[-1] + 1 and wanted.columns == self._columns
         return is_near and self.num_bytes + wanted.num_bytes <= _TOGETHER_BYTES
 
@@ -287,7 +287,7 @@ class _Group:
         self.num_bytes += wanted.num_bytes
 
     def fetch(self) -> dict[Key, Any]:
-        """The bytes of all of them."""
+        """Return the bytes of all of them."""
         return dict(zip(self.keys, self._file.fetch(self._numbers, self._columns), strict=True))
 
 
@@ -399,7 +399,7 @@ class BlockReader:
         return gathered(which, rows - starts[which], lambda number, inside: chosen(pieces[number], inside))
 
     def _pieces(self, key: Key, held: _Decoded, first: int, last: int) -> dict[int, pa.RecordBatch]:
-        """The pieces of a block that hold the rows from `first` to `last`."""
+        """Return the pieces of a block that hold the rows from `first` to `last`."""
         found: dict[int, pa.RecordBatch] = {}
         number = int(np.searchsorted(held.ends, first, side="right"))
         while True:
@@ -467,7 +467,7 @@ class BlockReader:
 
 
 def chosen(batch: pa.RecordBatch, rows: Ints) -> pa.RecordBatch:
-    """Some rows of a batch; a slice of it where they are neighbours.
+    """Return some rows of a batch; a slice of it where they are neighbours.
 
     >>> chosen(pa.record_batch({"a": [1, 2, 3]}), np.array([2, 0])).to_pydict()
     {'a': [3, 1]}

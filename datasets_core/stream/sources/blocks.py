@@ -100,7 +100,7 @@ class BlockFit:
         return FileFit(None if len(read) == len(names) else read, shown)
 
     def _widened(self, schema: pa.Schema, name: str) -> Features:
-        """The features of the rows of a file: those of all, or such as hold more."""
+        """Return the features of the rows of a file: those of all, or such as hold more."""
         known, found = self._all.arrow_schema, features_of_file(schema, name).arrow_schema
         try:
             wider = merge_schemas(known, found)
@@ -160,7 +160,7 @@ class BlockFit:
         return batch, self._other(wider)
 
     def _other(self, schema: pa.Schema) -> Features:
-        """The features of a schema that is wider than that of all."""
+        """Return the features of a schema that is wider than that of all."""
         for known, features in self._others:
             if known.equals(schema):
                 return features
@@ -169,7 +169,7 @@ class BlockFit:
         return features
 
     def joined(self, batches: Sequence[pa.RecordBatch]) -> pa.RecordBatch:
-        """Rows of several files as one batch."""
+        """Return rows of several files as one batch."""
         first = batches[0].schema
         if all(batch.schema.equals(first) for batch in batches):
             if not len(first):
@@ -186,14 +186,14 @@ class BlockFit:
         return pa.RecordBatch.from_arrays([pa.nulls(0, each.type) for each in self._schema], schema=self._schema)
 
     def features_of(self, schema: pa.Schema) -> Features | None:
-        """The features of rows with a schema; None: those of all."""
+        """Return the features of rows with a schema; None: those of all."""
         if not self._others or schema.equals(self._schema):
             return None
         return next((features for known, features in self._others if known.equals(schema)), None)
 
 
 def _is_empty(kind: pa.DataType) -> bool:
-    """True if nothing has such a type but null and empty lists."""
+    """Return True if nothing has such a type but null and empty lists."""
     return bool(pa.types.is_null(kind)) or (pa.types.is_list(kind) and _is_empty(kind.value_type))
 
 
@@ -206,14 +206,14 @@ class BlockPart:
 
     Attributes:
         index: of the files.
-        bounds: gives the first row, and the row behind the last (None: to the end); it may ask files.  None: all rows.
+        bounds: gives the first row, and the row after the last (None: to the end); it may ask files.  None: all rows.
     """
 
     index: BlockIndex
     bounds: Callable[[], tuple[int, int | None]] | None = None
 
     def span(self) -> tuple[int, int | None]:
-        """The first row, and the row behind the last; None: to the end."""
+        """Return the first row, and the row after the last; None: to the end."""
         return (0, None) if self.bounds is None else self.bounds()
 
     def reach(self, count: int) -> int:
@@ -223,7 +223,7 @@ class BlockPart:
         return max(0, self.index.reach(wanted) - start) if wanted > start else 0
 
     def run(self) -> range:
-        """The rows, among those of all files."""
+        """Return the rows, among those of all files."""
         start, stop = self.span()
         total = self.index.whole() if stop is None else self.index.reach(stop)
         first = min(start, total)
@@ -447,7 +447,7 @@ class RowsOfBlocks(RowsByPlace):
         return BlockRequest(file, inside, found.columns, rows, decoded if size is None else size, pieces)
 
     def _forget(self, name: str) -> bool:
-        """True if a file that has changed since an earlier process is read again; False once a row was read."""
+        """Return True if a file that has changed since an earlier process is read again; False once a row was read."""
         if self._own.reader is not None:
             self._own.reader.close()
         self._own.reader = None

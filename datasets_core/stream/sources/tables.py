@@ -92,7 +92,7 @@ class RowsOfTable(RowsByPlace):
 
 
 def one_batch(table: pa.Table) -> pa.RecordBatch:
-    """A table of few rows as one batch."""
+    """Return a table of few rows as one batch."""
     return joined_batches(table.to_batches(), table.schema)
 
 
@@ -183,7 +183,7 @@ class TableJob(RowJob):
         return True
 
     def num_rows(self) -> int:
-        """Number of rows."""
+        """Return number of rows."""
         return self.stop - self.start
 
     def batches(self, skip: int, *, in_order: bool, mark: Any = None) -> Generator[pa.RecordBatch]:
@@ -291,7 +291,7 @@ class RowsOfFiles(RowsByPlace):
         return self.rows_at(files, rows)
 
     def rows_at(self, files: Ints, rows: Ints) -> pa.RecordBatch:
-        """Rows of files: the numbers of the files, and of each row in what is read of its file."""
+        """Return rows of files: the numbers of the files, and of each row in what is read of its file."""
         batch = self._gathered(files, rows)
         return self._with_ids(batch, files, rows) if self.id_columns else batch
 
@@ -304,7 +304,7 @@ class RowsOfFiles(RowsByPlace):
         return found
 
     def in_epoch(self, epoch: int) -> FileTurns | EndlessFileTurns:
-        """The order of an epoch."""
+        """Return the order of an epoch."""
         epoch = epoch if self.changes_by_epoch else 0
         found = self._known.get(epoch)
         if found is None:
@@ -320,7 +320,7 @@ class RowsOfFiles(RowsByPlace):
         return found
 
     def _order_of(self, epoch: int) -> Ints:
-        """The order of the files of an epoch."""
+        """Return the order of the files of an epoch."""
         if self.order.seed is None:
             return np.arange(len(self.files))
         return shuffled_files(len(self.files), self.order.seed, epoch if self.order.reshuffles else 0)
@@ -336,7 +336,9 @@ class RowsOfFiles(RowsByPlace):
         return starts
 
     def _gathered(self, files: Ints, rows: Ints) -> pa.RecordBatch:
-        """Rows of files: what is read of each file copied at once, and put into order; where few are neighbours, one by one."""
+        """Return rows of files: what is read of each file copied at once, and put into order; where few are neighbours, one by
+        one.
+        """
         numbers = self._starts[files] + rows
         if not len(numbers):
             return one_batch(self.table.take(numbers))
@@ -358,7 +360,7 @@ class RowsOfFiles(RowsByPlace):
             return one_batch(self.table.take(numbers))
 
     def _copied(self, numbers: Ints, runs: list[int]) -> pa.RecordBatch:
-        """Rows of the table, that are runs of neighbours which begin at these places."""
+        """Return rows of the table, that are runs of neighbours which begin at these places."""
         batches: list[pa.RecordBatch] = []
         for begin, end in pairwise([*runs, len(numbers)]):
             first, count = int(numbers[begin]), end - begin
@@ -393,7 +395,7 @@ class RowsOfFiles(RowsByPlace):
 
 
 def _runs(numbers: Ints) -> list[int]:
-    """The places at which runs of neighbours begin."""
+    """Return the places at which runs of neighbours begin."""
     if int(numbers[-1]) - int(numbers[0]) == len(numbers) - 1 and bool((np.diff(numbers) == 1).all()):
         return [0]
     return [0, *(np.flatnonzero(numbers[1:] - numbers[:-1] != 1) + 1).tolist()]
@@ -476,7 +478,7 @@ def rows_of_generator(
     split: str,
     extra_columns: str,
 ) -> RowsOfJobs:
-    """The rows of a generator; the lists among its arguments, if they have one length, divide them into jobs.
+    """Return the rows of a generator; the lists among its arguments, if they have one length, divide them into jobs.
 
     Raises:
         ArgumentTypeError: there is nothing to call.
