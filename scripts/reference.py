@@ -176,10 +176,10 @@ def _home_of(value: Any, module: str) -> str | None:
 
 def _command() -> str:
     """The page of the command, from its parser."""
-    parts = ["# The command `datasets-core`\n", "Written by its parser; `datasets-core COMMAND --help` prints the same.\n"]
+    parts = ["# The command `datasets-core`\n", "`datasets-core COMMAND --help` prints the same text.\n"]
 
     def walk(parser: argparse.ArgumentParser) -> None:
-        parser.formatter_class = lambda prog: argparse.HelpFormatter(prog, width=100)
+        parser.formatter_class = lambda prog: argparse.HelpFormatter(prog, width=88)
         parts.append(f"## `{parser.prog}`\n\n```text\n{parser.format_help().rstrip()}\n```\n")
         for action in parser._actions:
             if isinstance(action, argparse._SubParsersAction):
@@ -255,7 +255,7 @@ def _formats() -> str:
     """The page of formats, from the registered builders and their configs."""
     parts = [
         "# Formats and their options\n",
-        "`load_dataset(FORMAT, data_files=…, OPTION=…)`. A folder needs no format: extensions tell it.\n",
+        "`load_dataset(FORMAT, data_files=…, OPTION=…)`. For a folder, the format follows from the extensions of its files.\n",
     ]
     for entry in sorted(entry_points(group="datasets_core.builders"), key=lambda entry: entry.name):
         builder = entry.load()
