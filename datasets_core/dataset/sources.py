@@ -200,7 +200,8 @@ def _write(part: _Part) -> list[Written]:
     """Run the generator, into shards of one or more schemas in their order."""
     from datasets_core.store.rows.create import made_of_batches
 
-    return made_of_batches(part.recipe, partial(_write_batches, part.recipe, lambda: part.folder, part.stem))
+    stem = f"{part.stem}-{os.urandom(4).hex()}"  # of this attempt: an engine may run a job twice
+    return made_of_batches(part.recipe, partial(_write_batches, part.recipe, lambda: part.folder, stem))
 
 
 def _write_batches(

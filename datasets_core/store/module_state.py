@@ -12,7 +12,7 @@ from contextlib import closing
 from typing import Any, TypeVar
 
 from datasets_core.engines import Engine
-from datasets_core.errors import UnhashableError
+from datasets_core.errors import ConfigurationError, UnhashableError
 from datasets_core.store.fingerprint import Hasher
 
 logger = logging.getLogger(__name__)
@@ -49,17 +49,23 @@ def run(
         code: functions and objects whose code the jobs call.
         verb: what the user has called, for the log.
         options: see `Engine.run`.
+
+    Raises:
+        ConfigurationError: the engine left out a job.
     """
     held = function if getattr(engine, "shares_memory", False) else checked(function, *code)
-    if held is function:
-        yield from engine.run(function, jobs, **options)
-        return
     left = set(range(len(jobs)))
     try:
         with closing(engine.run(held, jobs, **options)) as results:  # type: ignore[type-var]
             for index, result in results:
-                left.discard(index)
-                yield index, result
+                if index in left:  # a job that ran twice: the first result counts, and the files that it names
+                    left.remove(index)
+                    yield index, result
+        if left:
+            raise ConfigurationError(
+                f"The engine {type(engine).__name__} ended without a result for job {min(left)} of {len(jobs)}. "
+                "Its run() must yield one for every job, or raise the error of the job."
+            )
         return
     except ModuleStateError as error:
         warn_of(error, verb)

@@ -13,7 +13,7 @@ import itertools
 import json
 import logging
 import os
-from collections.abc import Generator, Iterator, Mapping, Sequence
+from collections.abc import Generator, Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict
 from datetime import UTC, datetime
 from typing import Any
@@ -48,6 +48,7 @@ from datasets_core.building.write.jobs import (
     agreed_schema,
     counted_files,
     recast_job,
+    run_attempt,
 )
 from datasets_core.building.write.reorder import Ordering
 from datasets_core.building.write.row_keys import Clash, as_json, from_json
@@ -133,6 +134,17 @@ def build_journal(folder: str, plan: str) -> Journal[ShardResult]:
     return journal
 
 
+_ENDINGS = (".arrow", ".parquet", ".keys", ".order", ".words")  # of the files that jobs write
+
+
+def _remove_unfinished(folder: str, results: Iterable[ShardResult]) -> None:
+    """Remove the files of attempts that were interrupted: no other attempt has their names, and would write over them."""
+    known = {name for result in results for name, _ in _files_of(result)}
+    for name in os.listdir(folder):
+        if name.endswith(_ENDINGS) and name not in known:
+            os.unlink(os.path.join(folder, name))
+
+
 def has_finished_jobs(path: str) -> bool:
     """Return True if the journal has a finished job, so that another run may resume it."""
     try:
@@ -170,16 +182,21 @@ def _result(found: dict[str, Any]) -> ShardResult:
     return ShardResult(found["job"], shards, schema, keys, runs, found["words"], facts, tuple(found["denied"]), blocks)
 
 
-def _is_whole(result: ShardResult, folder: str) -> bool:
+def _files_of(result: ShardResult) -> list[tuple[str, int]]:
+    """Return the names and sizes of the files of a job."""
     files = [(shard.name, shard.size) for shard in result.shards]
     if result.keys is not None:
         files += [(name, count * 24) for name, count in result.keys.runs]
     files += [(run.order, run.order_bytes) for run in result.runs]
     if result.words is not None:
         files.append((result.words, result.rows * WORDS_BYTES))
-    return all(os.path.basename(name) == name and _size(os.path.join(folder, name)) == size for name, size in files) and all(
-        digest_of(os.path.join(folder, shard.name)).hexdigest() == shard.sha256 for shard in result.shards
-    )
+    return files
+
+
+def _is_whole(result: ShardResult, folder: str) -> bool:
+    return all(
+        os.path.basename(name) == name and _size(os.path.join(folder, name)) == size for name, size in _files_of(result)
+    ) and all(digest_of(os.path.join(folder, shard.name)).hexdigest() == shard.sha256 for shard in result.shards)
 
 
 def _size(path: str) -> int:
@@ -240,6 +257,7 @@ class Build:
             dl_manager = self._plan()
             with build_journal(self.staging.folder, _plan_identity(builder, options, self.splits)) as journal:
                 results = {result.name: result for result in journal.entries}  # finished by a run that was interrupted
+                _remove_unfinished(self.staging.folder, journal.entries)
                 for stage in self._stages(results):
                     try:
                         with contextlib.closing(self._results(stage, results)) as running:
@@ -430,7 +448,8 @@ class Build:
                 code = builder, getattr(waiting[0], "gen_kwargs", None) if waiting else None
                 verb, is_killed = f"The build of {builder.label}", getattr(engine, "shares_memory", None) is False
                 limit = {"deadline": deadline} if is_killed and builder.is_stopped_by_timer else {}
-                running = module_state.run(engine, stage.function, waiting, *code, verb=verb, **limit)
+                work = functools.partial(run_attempt, stage.function)
+                running = module_state.run(engine, work, waiting, *code, verb=verb, **limit)
             try:
                 for position, result in running:
                     if not is_here:

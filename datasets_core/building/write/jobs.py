@@ -75,6 +75,10 @@ class ShardJob:
         """Name in the journal."""
         return self.stem
 
+    def attempt(self, token: str) -> ShardJob:
+        """Return the job with names of files that no other attempt at it uses."""
+        return dataclasses.replace(self, stem=f"{self.stem}-{token}")
+
     @property
     def sorts(self) -> bool:
         """True if rows are written into sorted runs at once: their order and their schema are known."""
@@ -125,6 +129,19 @@ class ShardResult:
     def rows(self) -> int:
         """Number of rows."""
         return sum(shard.rows for shard in self.shards)
+
+
+def run_attempt(function: Callable[[Any], ShardResult], job: Any) -> ShardResult:
+    """Run a job in a worker; its files have names of this attempt alone.
+
+    An engine may run a job twice, also at the same time, and the author's code may make other rows each time. The second
+    attempt then leaves the files of the first as they are, which may be mapped already.
+
+    Args:
+        function: runs the job.
+        job: a job with `name` and `attempt(token)`.
+    """
+    return dataclasses.replace(function(job.attempt(os.urandom(4).hex())), name=job.name)
 
 
 # The keys of jobs, compared as the jobs are done, so that a key that two of them share is found before all are.
@@ -183,7 +200,7 @@ class Stage:
     Attributes:
         split: the split.
         function: runs a job, and regularly calls `on_rows` with the number of rows written.
-        jobs: the jobs; each has a `name`, its name in the journal.
+        jobs: the jobs; each has a `name`, its name in the journal, and `attempt(token)`.
         deadline: when the author's code must have finished; None if the jobs run no such code, or have no time limit.
         keys: compares the keys of the jobs; None if these cannot differ between jobs, or the split is not divided.
         verb: title of the progress bar.
@@ -471,6 +488,10 @@ class RecastJob:
     def name(self) -> str:
         """Name in the journal."""
         return self.job.name
+
+    def attempt(self, token: str) -> RecastJob:
+        """See `ShardJob.attempt`."""
+        return dataclasses.replace(self, job=self.job.attempt(token))
 
 
 def recast_job(recast: RecastJob, on_rows: Callable[[int], object] = lambda rows: None) -> ShardResult:

@@ -63,11 +63,21 @@ class SortJob:
     by: Literal["numbers", "place", "words"]
     words: str | None = None
     first_word: int = 0
+    token: str = ""
 
     @property
     def name(self) -> str:
         """Name in the journal: with the content of the shard, which another run may have cut otherwise."""
         return f"{self.shard.name}-{self.shard.sha256[:16]}-{self.first_row}-sorted"
+
+    @property
+    def stem(self) -> str:
+        """Prefix of the names of its files."""
+        return f"{self.shard.name}-{self.token}" if self.token else self.shard.name
+
+    def attempt(self, token: str) -> SortJob:
+        """See `ShardJob.attempt`."""
+        return dataclasses.replace(self, token=token)
 
     def words_of(self, start: int, stop: int) -> Words:
         """Return the words of rows of the shard."""
@@ -84,8 +94,8 @@ def sort_job(job: SortJob, on_rows: OnRows = lambda rows: None) -> ShardResult:
         words = job.words_of(0, job.shard.rows)
         if sorted_order(words) is None:
             on_rows(job.shard.rows)
-            return ShardResult(job.name, (), job.schema, runs=(sidecar(job.folder, job.shard, words),))
-    writer = RunWriter(job.folder, job.shard.name, split=job.split, schema=job.schema)
+            return ShardResult(job.name, (), job.schema, runs=(sidecar(job.folder, job.shard, words, stem=job.stem),))
+    writer = RunWriter(job.folder, job.stem, split=job.split, schema=job.schema)
     try:
         start = 0
         for batch in batches_of([job.shard], job.folder):
@@ -131,6 +141,10 @@ class MergeJob:
         """Name in the journal."""
         return self.stem
 
+    def attempt(self, token: str) -> MergeJob:
+        """See `ShardJob.attempt`."""
+        return dataclasses.replace(self, stem=f"{self.stem}-{token}")
+
 
 def merge_job(job: MergeJob, on_rows: OnRows = lambda rows: None) -> ShardResult:
     """Write a final shard."""
@@ -173,6 +187,10 @@ class CutJob:
     def name(self) -> str:
         """Name in the journal."""
         return self.stem
+
+    def attempt(self, token: str) -> CutJob:
+        """See `ShardJob.attempt`."""
+        return dataclasses.replace(self, stem=f"{self.stem}-{token}")
 
 
 def cut_job(job: CutJob, on_rows: OnRows = lambda rows: None) -> ShardResult:

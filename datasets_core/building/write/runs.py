@@ -226,11 +226,11 @@ def order_file(folder: str, name: str) -> Iterator[Any]:
         os.fsync(out.fileno())  # the journal will name it
 
 
-def sidecar(folder: str, shard: ShardRecord, words: Words) -> Run:
-    """Return the run of a shard whose rows are in the order of `words` already."""
+def sidecar(folder: str, shard: ShardRecord, words: Words, *, stem: str) -> Run:
+    """Return the run of a shard whose rows are in the order of `words` already; its file begins with `stem`."""
     slices = run_slices(os.path.join(folder, shard.name), 0, shard.rows)
     sizes = np.concatenate([row_bytes(batch) for batch in slices])
-    name = f"{shard.name}.order"
+    name = f"{stem}.order"
     with order_file(folder, name) as append:
         append(np.concatenate([words, sizes.view(np.uint64)[None]]))
     return Run(shard.name, name, shard.rows, int(sizes.sum()))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import builtins
+import os
 import re
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -387,8 +388,10 @@ class _Work:
 
 
 def _job(plan: MapPlan, leaves: bool, part: Part) -> Outcome:
+    stem = f"part-{os.urandom(4).hex()}"  # of this attempt: an engine may run a job twice
     with ProgressFile(part.tells) as teller:
-        return _map_part(plan, part, part.dataset.num_rows, lambda: part.folder, leaves, teller.update if part.tells else None)
+        tell = teller.update if part.tells else None
+        return _map_part(plan, part, part.dataset.num_rows, lambda: part.folder, leaves, tell, stem=stem)
 
 
 def _map_part(

@@ -228,7 +228,7 @@ def test_what_is_aborted_leaves_nothing(tmp_path):
 def test_a_shard_in_order_is_a_run_as_it_stands(tmp_path):
     _, (record,) = written(tmp_path, [[2, 1, 3]])
 
-    run = sidecar(str(tmp_path), record, words_of([10, 20, 30]))
+    run = sidecar(str(tmp_path), record, words_of([10, 20, 30]), stem=record.name)
 
     assert (run.data, run.rows) == (record.name, 3)
     assert high_words(str(tmp_path), run).tolist() == [10, 20, 30]
