@@ -19,7 +19,7 @@ from datasets_core.errors import ArchiveError, FileChangedError, FileFormatError
 from datasets_core.fetch.members import Budget, decompressed, open_decompressed
 from datasets_core.fetch.ranges.file import FileVersion, LocalRanges, RangeFile
 from datasets_core.fetch.remote import RemoteFile
-from datasets_core.files import COMPRESSIONS, HEAD_BYTES, is_lfs_pointer, kind_of, looks_like_html
+from datasets_core.files import COMPRESSIONS, HEAD_BYTES, disk_errors, is_lfs_pointer, kind_of, looks_like_html
 
 _FIRST_BYTES = 1 << 16
 _PASSED_BYTES = 1 << 20
@@ -173,7 +173,8 @@ class _OneVersion(io.FileIO):
     """
 
     def __init__(self, source: Source) -> None:
-        super().__init__(source.path, "rb")
+        with disk_errors(source.name, action="read"):
+            super().__init__(source.path, "rb")
         self._source = source
         self._version = self._told()
 
@@ -191,12 +192,14 @@ class _OneVersion(io.FileIO):
             raise FileChangedError(self._source.name)
 
     def read(self, size: int | None = -1, /) -> bytes:
-        data = super().read(-1 if size is None else size)
+        with disk_errors(self._source.name, action="read"):
+            data = super().read(-1 if size is None else size)
         self.check()
         return data or b""
 
     def readinto(self, buffer: Any, /) -> int:
-        count = super().readinto(buffer)
+        with disk_errors(self._source.name, action="read"):
+            count = super().readinto(buffer)
         self.check()
         return count or 0
 

@@ -20,6 +20,7 @@ import pyarrow as pa
 from datasets_core.building.hooks import BuilderConfig
 from datasets_core.errors import ConfigurationError, FileFormatError
 from datasets_core.features.base import Value
+from datasets_core.files import disk_errors
 from datasets_core.optional import needed
 
 from ._tables import FileBuilder
@@ -274,7 +275,7 @@ class CsvConfig(BuilderConfig):
         path = next((name for names in (self.data_files or {}).values() for name in names), None)
         if self.sep != "," or self.skiprows or self.header not in ("infer", 0) or not path or not os.path.isfile(path):
             return None
-        with open(path, "rb") as handle:
+        with disk_errors(path, action="read"), open(path, "rb") as handle:
             found = sniffed(handle.read(_SNIFFED_BYTES), (self.quotechar or '"').encode())
         if found is not None:
             logger.warning("%s is read with sep=%r, which separates its columns. Pass sep=',' if it does not.", path, found)

@@ -29,6 +29,7 @@ from datasets_core.errors import (
     redact,
     redact_text,
 )
+from datasets_core.errors.loading import disk_usage as disk_usage
 
 # The deadline of work that ends when its time is over, wherever it waits: for bytes, for a lock, for the next try.
 
@@ -176,6 +177,10 @@ _DISK_ERRORS = {
     errno.ELOOP,
     errno.EISDIR,
     errno.EIO,
+    errno.EMFILE,
+    errno.ENFILE,
+    errno.ENOMEM,
+    errno.EINTR,
 }
 _NO_LOCKS = {errno.ENOSYS, errno.ENOLCK, errno.ENOTSUP, errno.EOPNOTSUPP, errno.EINVAL, errno.ESTALE}
 _MAX_SWEPT = 100  # folders of a lock file that others removed, one after the other
@@ -397,18 +402,18 @@ def _remote_entry(path: str, info: dict[str, Any]) -> FileEntry:
 
 
 @contextlib.contextmanager
-def disk_errors(path: str, *, needed: int | None = None) -> Iterator[None]:
-    """Turn the system's refusals (full, read-only, forbidden) into `DatasetDiskError` with needed and free bytes."""
+def disk_errors(path: str, *, needed: int | None = None, action: str = "write") -> Iterator[None]:
+    """Turn the system's refusals (full, read-only, too many files) into `DatasetDiskError`; `path` if they name no file."""
     try:
         yield
     except DatasetsCoreError:
         raise  # some are errors of the system too, and say what they are
     except OSError as error:
-        if error.errno not in _DISK_ERRORS:
+        if error.errno not in _DISK_ERRORS and os.strerror(errno.ENOMEM) not in str(error):  # pyarrow has no number for it
             raise
-        raise DatasetDiskError(
-            str(error.filename or path), error.strerror or str(error), needed=needed, free=free_bytes(path)
-        ) from error
+        named = str(error.filename or path)
+        free = None if action == "read" or is_url(named) else free_bytes(named)
+        raise DatasetDiskError.of(error, named, needed=needed, free=free, action=action) from error
 
 
 def free_bytes(path: str) -> int | None:
@@ -416,19 +421,6 @@ def free_bytes(path: str) -> int | None:
     say.
     """
     return (disk_usage(path) or (0, 0, None))[2]
-
-
-def disk_usage(path: str) -> tuple[int, int, int] | None:
-    """Return bytes of the disk of `path`, used and free ones of them; None if the system does not say."""
-    import shutil  # 2 ms with its archives; only a full disk asks
-
-    here = os.path.abspath(path)
-    while not os.path.exists(here) and os.path.dirname(here) != here:
-        here = os.path.dirname(here)
-    try:
-        return shutil.disk_usage(here)
-    except OSError:
-        return None
 
 
 def remove(path: str) -> None:
@@ -460,6 +452,15 @@ def write_atomically(path: str, data: bytes) -> None:
             with contextlib.suppress(FileNotFoundError):
                 os.unlink(temporary)
             raise
+
+
+def remove_dead_temporaries(path: str) -> None:
+    """Remove the temporary files that processes which were killed left beside `path`."""
+    folder, name = os.path.split(path)
+    for found in os.listdir(folder or "."):
+        if found.startswith(f"{name}.tmp-") and owner_is_alive(place := os.path.join(folder, found)) is False:
+            with contextlib.suppress(FileNotFoundError):  # another process was faster
+                os.unlink(place)
 
 
 def check_writable(path: str) -> None:
@@ -510,9 +511,12 @@ def new_file(path: str, storage_options: dict[str, Any] | None = None) -> Iterat
             os.makedirs(os.path.dirname(path), exist_ok=True)
         except FileExistsError as error:
             raise FileInPlaceError(os.path.dirname(path)) from error
+        remove_dead_temporaries(path)
         try:
             with open(temporary, "wb") as out:
                 yield out
+            if os.path.exists(path):  # the old content goes when the new one is on the disk
+                sync_file(temporary)
             os.replace(temporary, path)
         except BaseException:
             with contextlib.suppress(FileNotFoundError, NotADirectoryError):

@@ -20,7 +20,7 @@ from datasets_core.engines.deadline import Deadline
 from datasets_core.errors import ArgumentTypeError, ConfigurationError, LockDriftError, UnknownOptionError, UnknownSplitError
 from datasets_core.features.schema import Features
 from datasets_core.fetch.checksums import DownloadConfig, DownloadMode, VerificationMode
-from datasets_core.files import check_writable, local_path, write_atomically
+from datasets_core.files import check_writable, disk_errors, local_path, write_atomically
 from datasets_core.meta.data_files import DataFiles, DataFilesDict
 from datasets_core.meta.splits import ReadInstruction, Split, parse_split
 from datasets_core.meta.version import Version
@@ -175,7 +175,8 @@ def load_dataset(
         )
     registers = register_checksums or (download_config is not None and download_config.register_checksums)
     is_hashed = checks is not VerificationMode.NO_CHECKS
-    with _held(lock, builder, request, registers=registers, is_hashed=is_hashed):
+    held = _held(lock, builder, request, registers=registers, is_hashed=is_hashed)
+    with disk_errors(builder.cache_dir, action="use"), held:
         builder.download_and_prepare(
             download_config=download_config,
             download_mode=mode,
@@ -304,7 +305,8 @@ def _hold_stream(lock: str | os.PathLike[str] | bool | None, builder: DatasetBui
 
 def _resolved(request: Request) -> DatasetBuilder:
     try:
-        return resolve(request)
+        with disk_errors(request.path, action="read"):
+            return resolve(request)
     except UnknownOptionError as error:  # what was meant may be an argument of ours
         near = inspect.signature(load_dataset).parameters
         raise UnknownOptionError(error.option, builder=error.builder, known=error.known, near=near) from error.__cause__
@@ -514,7 +516,8 @@ def lock_dataset(
     how = {key: reference[key] for key in ("download_config", "download_mode", "storage_options") if key in reference}
     builder.download_and_prepare(num_proc=num_proc, **how)
     request = request_of(path, name, **reference)
-    made = lock_of(builder, root_of_builder(request, builder), asked_revision(request))
+    with disk_errors(place, action="use"):
+        made = lock_of(builder, root_of_builder(request, builder), asked_revision(request))
     moved = [] if before is None else differences(before, made)
     if moved and not update:
         raise LockDriftError(place, moved)

@@ -43,7 +43,7 @@ from datasets_core.errors import ConfigurationError, ManifestError, UnknownConfi
 from datasets_core.features.arrow import merge_types
 from datasets_core.features.schema import Features
 from datasets_core.fetch.checksums import DownloadConfig, DownloadMode, RegisteredFile, VerificationMode
-from datasets_core.files import is_url, join, local_path
+from datasets_core.files import disk_errors, is_url, join, local_path
 from datasets_core.meta.data_files import DataFilesDict, resolve_data_files
 from datasets_core.meta.info import DatasetInfo
 from datasets_core.meta.version import NO_VERSION, Version
@@ -471,14 +471,15 @@ class DatasetBuilder(Versioned, metaclass=abc.ABCMeta):  # without a base class,
             timeout=timeout,
             **download_and_prepare_kwargs,
         )
-        if self._versions is NO_VERSIONS or self.is_preparable:
-            self._manifest = prepare(self, options)
-        else:
-            self._manifest = self._take_prepared(
-                forced=options.mode is not DownloadMode.REUSE_DATASET_IF_EXISTS,
-                hashed=options.verification is VerificationMode.ALL_CHECKS,
-            )
-        self.info = self._built().info.copy()
+        with disk_errors(self._output_dir, action="use"):
+            if self._versions is NO_VERSIONS or self.is_preparable:
+                self._manifest = prepare(self, options)
+            else:
+                self._manifest = self._take_prepared(
+                    forced=options.mode is not DownloadMode.REUSE_DATASET_IF_EXISTS,
+                    hashed=options.verification is VerificationMode.ALL_CHECKS,
+                )
+            self.info = self._built().info.copy()
         if output_dir is None and self.hub_reference is not None:
             from datasets_core.building.prepare import remember
 

@@ -27,7 +27,7 @@ from datasets_core.errors import (
 )
 from datasets_core.features.media.media import MediaPaths
 from datasets_core.features.schema import Features
-from datasets_core.files import join
+from datasets_core.files import disk_errors, join
 from datasets_core.meta.info import DatasetInfo, Deferred
 from datasets_core.meta.splits import ReadInstruction, RowRange, nested, row_ranges
 from datasets_core.store.manifest import MANIFEST_NAME, Manifest, ShardRecord, read_manifest
@@ -101,10 +101,11 @@ class Built:
             DamagedShardError: a required shard is truncated or altered.
             ManifestError: the recorded metadata does not match the shards.
         """
-        manifest = self._built()
-        if not shuffle_files and read_config is None:
-            one: Callable[[Any], Any] = partial(self._as_dataset, manifest, in_memory)
-            return nested(split, one, lambda: _by_split({name: one(name) for name in manifest.split_lengths()}))
+        with disk_errors(self._output_dir, action="read"):
+            manifest = self._built()
+            if not shuffle_files and read_config is None:
+                one: Callable[[Any], Any] = partial(self._as_dataset, manifest, in_memory)
+                return nested(split, one, lambda: _by_split({name: one(name) for name in manifest.split_lengths()}))
         stream = partial(self._stream, manifest, in_memory, _checked(read_config), bool(shuffle_files))
         return nested(split, stream, lambda: _streams({name: stream(name) for name in manifest.split_lengths()}))
 

@@ -436,7 +436,8 @@ def builder_from_directory(
     folder = folder_of_dataset(path)
     if is_at_hub(folder):
         folder, storage_options = folder_at_hub(folder, storage_options), None
-    manifest = prepared_manifest(folder, storage_options, file_format=file_format)
+    with files.disk_errors(folder, action="read"):
+        manifest = prepared_manifest(folder, storage_options, file_format=file_format)
     if manifest is None:
         version = os.path.basename(folder)
         builds = whole_builds(folder, Version(version), storage_options) if Version.is_valid(version) else []

@@ -25,7 +25,7 @@ from datasets_core.fetch.disk_cache import IndexCache
 from datasets_core.files import disk_errors, is_url, locked
 from datasets_core.meta.reference import snakecase_to_camelcase
 from datasets_core.progress import progress
-from datasets_core.store.commit import find_garbage, remove_garbage
+from datasets_core.store.commit import find_garbage, find_temporaries, remove_garbage
 from datasets_core.store.manifest import MANIFEST_NAME, Manifest, dead_folders, lock_path, parse_staging, read_manifest
 from datasets_core.store.source import verify_folder
 
@@ -346,6 +346,7 @@ def remove(name: str, *, sure: bool) -> int:
 def collect(*, dry_run: bool) -> int:
     """Remove leftovers of dead processes, incomplete downloads, stray shards, and unused results."""
     found, dead = find_garbage(settings().cache_dir), _dead_downloads()
+    found += find_temporaries(settings().hub_cache_dir)
     for garbage in found:
         say(f"{garbage.kind:9} {_bytes(garbage.size):>10}  {garbage.path}")
     for path, size in dead.items():

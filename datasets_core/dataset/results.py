@@ -531,30 +531,32 @@ class CachedResult:
         fits: Callable[[Result], bool] = lambda result: True,
     ) -> None:
         self._place, self._fits, self._stack = place, fits, contextlib.ExitStack()
+        self._named = place.folder or place.file or settings().cache_dir  # in errors of the system
         self._is_wanted = settings().caching if load_from_cache_file is None else load_from_cache_file
         self._staging: Staging | None = None
         self.result: Result | None = None
 
     def __enter__(self) -> CachedResult:
-        self.result = self._look()
-        if self.result is None and not self._place.most_bytes:
-            try:
-                self.folder()
-                self.result = self._look()  # another process may have made it meanwhile
-            except BaseException:
-                self._end()
-                raise
-            if self.result is not None:
-                self.discard()
+        with files.disk_errors(self._named):
+            self.result = self._look()
+            if self.result is None and not self._place.most_bytes:
+                try:
+                    self.folder()
+                    self.result = self._look()  # another process may have made it meanwhile
+                except BaseException:
+                    self._end()
+                    raise
+                if self.result is not None:
+                    self.discard()
         return self
 
     def __exit__(self, kind: type[BaseException] | None, *error: object) -> None:
         self._end(is_failed=kind is not None)
 
     def _end(self, *, is_failed: bool = True) -> None:
-        with self._stack:
-            if is_failed:
-                self.discard()
+        with files.disk_errors(self._named), self._stack:
+            if is_failed and self._staging is not None:
+                self._staging.discard_as_far_as_possible()
 
     def _look(self) -> Result | None:
         result = found(self._place) if self._is_wanted else None
@@ -593,7 +595,8 @@ class CachedResult:
             as_json: a column of values that share no type becomes one of JSON values.
             complete: gives the features of all columns from those of the columns that are stored.
         """
-        self.result = self._committed(made, as_json, complete)
+        with files.disk_errors(self._named):
+            self.result = self._committed(made, as_json, complete)
 
     def _committed(self, made: list[Written], as_json: bool, complete: Callable[[Features], Features]) -> Result:
         schema, stored = joined(made, as_json=as_json)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import errno
+import os
 from collections.abc import Iterable, Sequence
 from typing import Any
 
@@ -515,18 +516,65 @@ class ScriptMemoryError(DatasetBuildError, MemoryError):
 
 
 class DatasetDiskError(DatasetBuildError, OSError):
-    """A disk that is full, read-only or not writable for this user.
+    """A refusal of the system: a disk that is full, damaged, read-only or not writable for this user, or too many open files.
 
     Args:
-        path: the file or folder that could not be written.
+        path: the file or folder that could not be written or read.
         reason: the message of the operating system.
         needed: bytes needed, if known.
         free: bytes free, if known.
+        action: what failed: "write", "read", or "use" where it can be both.
+        advice: what to do, if it is not the usual.
     """
 
-    def __init__(self, path: str, reason: str, *, needed: int | None = None, free: int | None = None) -> None:
+    def __init__(
+        self,
+        path: str,
+        reason: str,
+        *,
+        needed: int | None = None,
+        free: int | None = None,
+        action: str = "write",
+        advice: str | None = None,
+    ) -> None:
         self.file = self.path = path
-        self.reason, self.needed, self.free = reason, needed, free
+        self.reason, self.needed, self.free, self.action, self.advice = reason, needed, free, action, advice
         sizes = [f"{count:,} bytes {what}" for count, what in ((needed, "needed"), (free, "free")) if count is not None]
         detail = f" ({', '.join(sizes)})" if sizes else ""
-        super().__init__(f"Cannot write {path}: {reason}{detail}. Free space, check the permissions, or use another path.")
+        advice = advice or "Free space, check the permissions, or use another path"
+        super().__init__(f"Cannot {action} {path}: {reason}{detail}. {advice}.")
+
+    @classmethod
+    def of(
+        cls, error: OSError, path: str, *, action: str = "write", needed: int | None = None, free: int | None = None
+    ) -> DatasetDiskError:
+        """Return the error for an error of the system."""
+        reason = error.strerror or str(error)
+        number = errno.ENOMEM if error.errno is None else error.errno
+        if number in PASSING:
+            return cls(path, reason, action="use", advice=PASSING[number])
+        if action == "read":
+            return cls(path, reason, action=action, advice="Check the file, its permissions and its disk")
+        return cls(path, reason, action=action, needed=needed, free=free)
+
+
+PASSING = {
+    errno.EMFILE: "Close files, or raise the limit of open files (`ulimit -n`)",
+    errno.ENFILE: "End programs that have many open files",
+    errno.ENOMEM: "Free memory, or use fewer processes",
+    errno.EINTR: "Run it again",
+}
+"""Refusals of the system that say nothing about the file, and what to do."""
+
+
+def disk_usage(path: str) -> tuple[int, int, int] | None:
+    """Return bytes of the disk of `path`, used and free ones of them; None if the system does not say."""
+    import shutil  # 2 ms with its archives; only a full disk asks
+
+    here = os.path.abspath(path)
+    while not os.path.exists(here) and os.path.dirname(here) != here:
+        here = os.path.dirname(here)
+    try:
+        return shutil.disk_usage(here)
+    except OSError:
+        return None

@@ -215,7 +215,7 @@ def push(
     state = _state(writer, before)
     check_replaced(target, state, replaced)  # before the first row is written, as for the card
     write_card(state, [PushedSplit(name, 0, 0, 0, 0) for name in shards])
-    with shard_folder() as folder:
+    with shard_folder() as folder, files.disk_errors(folder, action="use"):
         sent = _Upload(writer, target, before, folder, is_stream=is_stream)
         sent.run(shards)
         return _Commit(writer, target, sent.shards, write_card, policy).made(before)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 from collections.abc import Iterator, Mapping, Sequence
@@ -211,9 +212,10 @@ def load_one(
     from datasets_core.io.saved_folder import folder_of, is_saved_dataset, read_saved
 
     folder = folder_of(dataset_path)
-    if not is_saved_dataset(folder, storage_options):
-        raise _not_there(folder, storage_options, group=False)
-    return _opened(kind, folder, read_saved(folder, storage_options), keep_in_memory, storage_options)
+    with files.disk_errors(folder, action="read"):
+        if not is_saved_dataset(folder, storage_options):
+            raise _not_there(folder, storage_options, group=False)
+        return _opened(kind, folder, read_saved(folder, storage_options), keep_in_memory, storage_options)
 
 
 def load_group(
@@ -233,10 +235,11 @@ def load_group(
     from datasets_core.io.saved_folder import folder_of, is_saved_group, read_group
 
     folder = folder_of(dataset_dict_path)
-    if not is_saved_group(folder, storage_options):
-        raise _not_there(folder, storage_options, group=True)
-    found = read_group(folder, storage_options).items()
-    return {name: _opened(kind, files.join(folder, name), saved, keep_in_memory, storage_options) for name, saved in found}
+    with files.disk_errors(folder, action="read"):
+        if not is_saved_group(folder, storage_options):
+            raise _not_there(folder, storage_options, group=True)
+        found = read_group(folder, storage_options).items()
+        return {name: _opened(kind, files.join(folder, name), saved, keep_in_memory, storage_options) for name, saved in found}
 
 
 def holds_group(path: str | os.PathLike[str], storage_options: dict[str, Any] | None = None) -> bool:
@@ -248,10 +251,11 @@ def holds_group(path: str | os.PathLike[str], storage_options: dict[str, Any] | 
     from datasets_core.io.saved_folder import folder_of, is_saved_dataset, is_saved_group
 
     folder = folder_of(path)
-    if is_saved_dataset(folder, storage_options):
-        return False
-    if is_saved_group(folder, storage_options):
-        return True
+    with files.disk_errors(folder, action="read"):
+        if is_saved_dataset(folder, storage_options):
+            return False
+        if is_saved_group(folder, storage_options):
+            return True
     raise _not_there(folder, storage_options, group=None)
 
 
@@ -345,8 +349,10 @@ def save(
     from datasets_core.store.atomic import StagedFolder
 
     target = folder_of(path)
-    refuse_taken(target, storage_options)
-    with StagedFolder(staging_base(target)) as staged:
+    with contextlib.ExitStack() as stack:
+        stack.enter_context(files.disk_errors(target))
+        refuse_taken(target, storage_options)
+        staged = stack.enter_context(StagedFolder(staging_base(target)))
         parts: dict[str, Saved] = {}
         for name, dataset in datasets.items():
             folder = os.path.join(staged.path, name)

@@ -19,7 +19,7 @@ import pyarrow as pa
 
 from datasets_core import files
 from datasets_core.errors import ConfigurationError, DatasetDiskError
-from datasets_core.store.manifest import is_temporary, staging_folders, staging_path, temporary_path
+from datasets_core.store.manifest import staging_folders, staging_path, temporary_path
 
 logger = logging.getLogger(__name__)
 
@@ -243,16 +243,6 @@ def _has_fingerprint(described: bytes | None) -> bool:
         return False
 
 
-def _remove_dead_temporaries(path: str) -> None:
-    """Remove the temporary files that processes which were killed left beside `path`."""
-    folder, name = os.path.split(path)
-    for found in os.listdir(folder or "."):
-        place = os.path.join(folder, found)
-        if found.startswith(f"{name}.tmp-") and is_temporary(found) and files.owner_is_alive(place) is False:
-            with contextlib.suppress(FileNotFoundError):  # another process was faster
-                os.unlink(place)
-
-
 def write_whole(
     path: str, schema: pa.Schema, batches: Iterable[pa.RecordBatch], *, as_stream: bool = False, needed: int | None = None
 ) -> None:
@@ -279,7 +269,7 @@ def write_whole(
     try:
         with files.disk_errors(path, needed=needed):
             os.makedirs(os.path.dirname(path), exist_ok=True)
-            _remove_dead_temporaries(path)
+            files.remove_dead_temporaries(path)
             with pa.OSFile(temporary, "wb") as sink, opened(sink, schema) as writer:
                 for batch in batches:
                     writer.write_batch(batch if batch.schema.equals(schema, check_metadata=True) else batch.cast(schema))

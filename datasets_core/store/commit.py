@@ -131,7 +131,7 @@ class Journal(Generic[E]):
 
 def whole_lines(path: str) -> Iterator[Any]:
     """Yield the lines of a journal, up to the first that was cut."""
-    with contextlib.suppress(FileNotFoundError, ValueError), open(path, "rb") as lines:
+    with contextlib.suppress(FileNotFoundError, ValueError), files.disk_errors(path, action="read"), open(path, "rb") as lines:
         for line in lines:
             if line.endswith(b"\n"):
                 yield json.loads(line)
@@ -189,6 +189,13 @@ class Staging:
         with files.disk_errors(self.folder), contextlib.suppress(FileNotFoundError):
             shutil.rmtree(self.folder)
 
+    def discard_as_far_as_possible(self) -> None:
+        """`discard` after a failure, which is the one to report: what cannot be removed now, the next build here removes."""
+        try:
+            self.discard()
+        except OSError as error:
+            logger.warning("Could not remove the staging folder %s: %s", self.folder, error)
+
     def commit(
         self, manifest: Manifest, *, storage_options: dict[str, Any] | None = None, has_schema: bool = False
     ) -> Manifest:
@@ -209,9 +216,10 @@ class Staging:
             DatasetDiskError: the disk is full, read-only or forbidden.
             DownloadError: a remote store refused an object.
         """
-        for shard in manifest.shards:
-            self._check(shard)
-        manifest = manifest if has_schema else with_schema(manifest, self.folder)
+        with files.disk_errors(self.folder):
+            for shard in manifest.shards:
+                self._check(shard)
+            manifest = manifest if has_schema else with_schema(manifest, self.folder)
         if files.is_url(self.target):
             final = _named(manifest, by_content=True)
             self._commit_remote(manifest, final, storage_options)
@@ -445,9 +453,10 @@ def find_garbage(folder: str, *, min_age_seconds: float = _MIN_AGE_SECONDS) -> l
     shards when their dataset was replaced that long ago.
     """
     latest = time.time() - min_age_seconds
-    unused = list(_unused(os.path.join(folder, "transforms"), time.time() - _UNUSED_SECONDS))
-    gone = {garbage.path for garbage in unused}
-    others = (garbage for garbage in _found(folder, latest) if os.path.dirname(garbage.path) not in gone)
+    with files.disk_errors(folder, action="read"):
+        unused = list(_unused(os.path.join(folder, "transforms"), time.time() - _UNUSED_SECONDS))
+        gone = {garbage.path for garbage in unused}
+        others = [garbage for garbage in _found(folder, latest) if os.path.dirname(garbage.path) not in gone]
     return sorted([*unused, *others], key=lambda garbage: garbage.path)
 
 
@@ -463,6 +472,13 @@ def _unused(folder: str, latest: float) -> Iterator[Garbage]:
                 is_result = os.path.exists(os.path.join(path, MANIFEST_NAME)) and parse_staging(path) is None
                 if is_result and os.stat(path).st_mtime < latest and not _is_locked(f"{path}.lock"):
                     yield Garbage(path, _size_and_change(path)[0], "unused")
+
+
+def find_temporaries(folder: str, *, min_age_seconds: float = _MIN_AGE_SECONDS) -> list[Garbage]:
+    """Unfinished files of dead processes below a folder that is not ours alone, such as the hub cache."""
+    latest = time.time() - min_age_seconds
+    with files.disk_errors(folder, action="read"):
+        return [found for here, _, names in os.walk(folder) for found in _temporaries(here, names, latest)]
 
 
 def dead_work(cache_dir: str, *, min_age_seconds: float = _MIN_AGE_SECONDS) -> list[Garbage]:

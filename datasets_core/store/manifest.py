@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import atexit
 import contextlib
-import errno
 import hashlib
 import json
 import os
@@ -21,7 +20,13 @@ from typing import Any, NamedTuple
 
 from datasets_core import files
 from datasets_core.config import settings
-from datasets_core.errors import DamagedShardError, DatasetDiskError, FileNotFoundDatasetsError, ManifestError
+from datasets_core.errors import (
+    DamagedShardError,
+    DatasetDiskError,
+    DatasetsCoreError,
+    FileNotFoundDatasetsError,
+    ManifestError,
+)
 from datasets_core.files import is_url, local_path
 from datasets_core.meta.info import DatasetInfo
 from datasets_core.meta.split_info import SplitInfo
@@ -371,7 +376,7 @@ def read_manifest(folder: str, storage_options: dict[str, Any] | None = None) ->
 
     Raises:
         ManifestError: it is there and cannot be understood.
-        DatasetDiskError: the path is too long for the system, or a circle of links.
+        DatasetDiskError: the system does not read it, as where the path is too long, or a circle of links.
     """
     path = files.join(located(folder), MANIFEST_NAME)
     try:
@@ -384,9 +389,9 @@ def read_manifest(folder: str, storage_options: dict[str, Any] | None = None) ->
     except IsADirectoryError as error:
         raise ManifestError(path, "is a folder", advice="Remove that folder") from error
     except OSError as error:
-        if error.errno not in {errno.ENAMETOOLONG, errno.ELOOP}:
+        if isinstance(error, DatasetsCoreError) or error.errno is None or is_url(path):
             raise
-        raise DatasetDiskError(path, error.strerror or str(error)) from error
+        raise DatasetDiskError.of(error, path, action="read") from error
     return parse_manifest(data, path=path)
 
 

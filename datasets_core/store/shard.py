@@ -18,7 +18,8 @@ from typing import Any, Protocol
 import pyarrow as pa
 
 from datasets_core import files
-from datasets_core.errors import DamagedShardError, FileNotFoundDatasetsError
+from datasets_core.errors import DamagedShardError, DatasetDiskError, FileNotFoundDatasetsError
+from datasets_core.errors.loading import PASSING
 from datasets_core.store.fingerprint import Hasher
 from datasets_core.store.manifest import ARROW_MAGIC, PartSums, check_ends, check_size, make_mark, refuse_irregular, sound_mark
 from datasets_core.store.pieces import BatchLocations, locations_of_file
@@ -590,7 +591,7 @@ class FileShard:
         """`validate` a file that others may have written, unless this was done, here or in another process."""
         if not self._is_foreign:
             return
-        mark = None if self._in_memory or files.is_url(self.path) else sound_mark(self.path)
+        mark = None if self._in_memory or files.is_url(self.path) else self._read(lambda _: sound_mark(self.path))
         if mark is None or not os.path.exists(mark):
             self._is_foreign = False
             try:
@@ -617,6 +618,8 @@ class FileShard:
                 f"{self.path} no longer exists. Build the dataset again, or restore the file."
             ) from error
         except DAMAGE as error:
+            if isinstance(error, OSError) and error.errno in PASSING:
+                raise DatasetDiskError.of(error, self.path) from error
             if isinstance(error, DamagedShardError):
                 raise
             raise DamagedShardError(self.path, f"cannot be read ({error})") from error

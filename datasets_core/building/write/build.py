@@ -288,10 +288,10 @@ class Build:
             return committed
         except (KeyboardInterrupt, DownloadError, WorkerDiedError):
             if not has_finished_jobs(self.staging.journal):
-                self.staging.discard()
+                self.staging.discard_as_far_as_possible()
             raise  # the next run takes over the finished jobs
         except BaseException:
-            self.staging.discard()
+            self.staging.discard_as_far_as_possible()
             raise
 
     # -- the plan ------------------------------------------------------------------------------------------------------

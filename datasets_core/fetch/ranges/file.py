@@ -11,6 +11,7 @@ from typing import BinaryIO, Protocol, TypeAlias
 
 from datasets_core.engines.threads import StallTimeout
 from datasets_core.errors import DataFilesNotFoundError, DownloadError, FileChangedError
+from datasets_core.files import disk_errors
 
 Range: TypeAlias = tuple[int, int]
 Bytes: TypeAlias = "bytes | memoryview"
@@ -132,19 +133,19 @@ class _SoughtRanges:
         self._held: FileVersion | None = None
 
     def version(self) -> FileVersion:
-        with self._opened() as data:
+        with disk_errors(self.name, action="read"), self._opened() as data:
             return self._checked(data)
 
     def hold(self, version: FileVersion) -> None:
         self._held = version
 
     def tail(self, count: int) -> Bytes:
-        with self._opened() as data:
+        with disk_errors(self.name, action="read"), self._opened() as data:
             size = self._checked(data).size
             return self._at(data, max(0, size - count), size)
 
     def read(self, ranges: Sequence[Range]) -> list[Bytes]:
-        with self._opened() as data:
+        with disk_errors(self.name, action="read"), self._opened() as data:
             check_ranges(self.name, ranges, self._checked(data).size)
             return [self._at(data, start, stop) for start, stop in ranges]
 

@@ -313,7 +313,8 @@ class StreamWrite:
             with numbered(before + row):
                 file.finish(state, put, is_last=True)
         except BaseException:
-            file.close()
+            with contextlib.suppress(OSError):  # a full disk refuses what is left, too: the first failure is the one to report
+                file.close()
             raise
         return file.number + 1
 
