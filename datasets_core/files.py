@@ -412,15 +412,14 @@ def disk_errors(path: str, *, needed: int | None = None, action: str = "write") 
         if error.errno not in _DISK_ERRORS and os.strerror(errno.ENOMEM) not in str(error):  # pyarrow has no number for it
             raise
         named = str(error.filename or path)
-        free = None if action == "read" or is_url(named) else free_bytes(named)
-        raise DatasetDiskError.of(error, named, needed=needed, free=free, action=action) from error
+        raise DatasetDiskError.of(error, named, needed=needed, free=free_bytes(named), action=action) from error
 
 
 def free_bytes(path: str) -> int | None:
     """Return bytes free for us on the disk of `path` (or of its nearest existing parent); None if the system does not
     say.
     """
-    return (disk_usage(path) or (0, 0, None))[2]
+    return None if is_url(path) else (disk_usage(path) or (0, 0, None))[2]
 
 
 def remove(path: str) -> None:
@@ -496,8 +495,7 @@ def new_file(path: str, storage_options: dict[str, Any] | None = None) -> Iterat
     >>> with tempfile.TemporaryDirectory() as folder:
     ...     with new_file(join(folder, "a.txt")) as out:
     ...         _ = out.write(b"text")
-    ...     size = os.path.getsize(join(folder, "a.txt"))
-    >>> size
+    ...     os.path.getsize(join(folder, "a.txt"))
     4
     """
     if is_url(path):
