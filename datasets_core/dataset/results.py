@@ -543,19 +543,16 @@ class CachedResult:
                 try:
                     self.folder()
                     self.result = self._look()  # another process may have made it meanwhile
-                except BaseException:
-                    self._end()
+                except BaseException as error:
+                    self.__exit__(type(error))
                     raise
                 if self.result is not None:
                     self.discard()
         return self
 
     def __exit__(self, kind: type[BaseException] | None, *error: object) -> None:
-        self._end(is_failed=kind is not None)
-
-    def _end(self, *, is_failed: bool = True) -> None:
         with files.disk_errors(self._named), self._stack:
-            if is_failed and self._staging is not None:
+            if kind is not None and self._staging is not None:
                 self._staging.discard_as_far_as_possible()
 
     def _look(self) -> Result | None:
