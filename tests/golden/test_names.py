@@ -48,6 +48,7 @@ OPTIONAL = {
         ", start_method: str='auto'",
         ", on_short_lines: Literal['error', 'fill']='error'",
         ", jpeg_dct: str='accurate'",
+        ", keyword action: str='write', keyword advice: str | None=None",
     ),
     "",
 )
