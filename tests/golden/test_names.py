@@ -49,6 +49,7 @@ OPTIONAL = {
         ", on_short_lines: Literal['error', 'fill']='error'",
         ", jpeg_dct: str='accurate'",
         ", keyword action: str='write', keyword advice: str | None=None",
+        ", keyword action: str='write'",
     ),
     "",
 )
