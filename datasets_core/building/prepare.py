@@ -161,7 +161,16 @@ def _read(path: str, repo_id: str) -> tuple[dict[str, str], list[HubBuild]]:
         ]
     except (OSError, ValueError, TypeError, KeyError, AttributeError, RecursionError):
         return {}, []
-    return revisions, [each for each in builds if os.pardir not in each.place.split(os.sep) and not os.path.isabs(each.place)]
+    return revisions, [each for each in builds if _is_below(each.place)]
+
+
+def _is_below(place: str) -> bool:
+    try:
+        os.fsencode(place)  # no file can have a name that is not text
+    except UnicodeEncodeError:
+        return False
+    is_named = os.path.normpath(place) != os.curdir and "\0" not in place
+    return is_named and os.pardir not in place.split(os.sep) and not os.path.isabs(place)
 
 
 def prepare(builder: Builder, options: BuildOptions) -> Manifest:

@@ -129,11 +129,11 @@ class Saved:
             return cls(
                 info=info_of(description, path=files.join(path, INFO_FILE)),
                 shards=tuple(_shard(found) for found in state["_data_files"]),
-                fingerprint=state.get("_fingerprint"),
-                split=state.get("_split"),
+                fingerprint=_text(state, "_fingerprint"),
+                split=_text(state, "_split"),
                 format=RowFormat(
-                    state.get("_format_type"),
-                    None if state.get("_format_columns") is None else tuple(state["_format_columns"]),
+                    _text(state, "_format_type"),
+                    None if state.get("_format_columns") is None else tuple(map(_column, state["_format_columns"])),
                     bool(state.get("_output_all_columns")),
                     dict(state.get("_format_kwargs") or {}),
                 ),
@@ -141,9 +141,22 @@ class Saved:
             )
         except ManifestError:
             raise
-        except (KeyError, TypeError, ValueError, AttributeError) as error:
+        except (KeyError, TypeError, ValueError, AttributeError, OverflowError) as error:
             reason = f"the state is invalid ({type(error).__name__}: {error})"
             raise ManifestError(files.join(path, STATE_FILE), reason, advice=_ADVICE) from error
+
+
+def _text(state: Mapping[str, Any], name: str) -> str | None:
+    value = state.get(name)
+    if not isinstance(value, str | None):
+        raise TypeError(f"{name!r} is {value!r}, which is not a string")
+    return value
+
+
+def _column(name: Any) -> str:
+    if not isinstance(name, str):
+        raise TypeError(f"'_format_columns' has {name!r}, which is not a string")
+    return name
 
 
 def _shard(found: Mapping[str, Any]) -> SavedShard:
@@ -164,6 +177,7 @@ def _shard(found: Mapping[str, Any]) -> SavedShard:
 def _inside(name: str) -> str:
     if not isinstance(name, str) or not name or posixpath.isabs(name) or ".." in name.split("/") or {"\\", "\0"} & set(name):
         raise ValueError(f"{name!r} is not a file of the folder")
+    os.fsencode(name)  # a ValueError, where no file can have that name
     return name
 
 
