@@ -118,6 +118,8 @@ class Config:
             this process, with all that was set in its modules; "spawn" starts Python again; "auto" forks on Linux, unless
             CUDA is initialized or a library is imported whose threads do not survive a fork (JAX, TensorFlow, Polars, gRPC,
             Lance, CuPy). Processes of streams are spawned.
+        engine: what runs the jobs of builds, `map`, `filter`, exports and pushes where no `engine=` is given: a name such as
+            "ray", an engine itself, or an executor of `concurrent.futures`; None chooses by `num_proc`.
         caching: True to cache results of `map`, `filter`, `from_generator` and similar; False computes them again.
     """
 
@@ -160,6 +162,7 @@ class Config:
     start_method: str = dataclasses.field(default="auto", metadata=_NOT_HASHED)
     caching: bool = True
     media_paths: tuple[str, ...] = ()
+    engine: Any = dataclasses.field(default=None, metadata=_NOT_HASHED)
 
     def __post_init__(self) -> None:
         """Refuse invalid values.

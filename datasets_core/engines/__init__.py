@@ -1,4 +1,4 @@
-"""What runs jobs: one process, threads, processes."""
+"""What runs jobs: one process, threads, processes, an executor, Ray, Dask."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterable, Iterator
 from threading import Event
 from typing import Any, Protocol, TypeVar, runtime_checkable
 
+from datasets_core.config import settings
 from datasets_core.engines.deadline import RETRIES, Deadline, SerialEngine
 from datasets_core.errors import ConfigurationError
 
@@ -84,9 +85,10 @@ def get_engine(engine: str | Engine | None = None, *, num_proc: int | None = Non
     """Return the engine that is meant.
 
     Args:
-        engine: a name (`serial`, `threads`, `processes`, or one that `register_engine` or the entry point group
-            `datasets_core.engines` of an installed package adds), an engine itself, or None: processes where `num_proc` is
-            above one, else serial.
+        engine: a name (`serial`, `threads`, `processes`, `ray`, `dask`, or one that `register_engine` or the entry point
+            group `datasets_core.engines` of an installed package adds), an engine itself, an executor of
+            `concurrent.futures`, or None: the setting `engine`; without one processes where `num_proc` is above one, else
+            serial.
         num_proc: how many workers; None lets a named engine choose.
 
     Raises:
@@ -100,11 +102,20 @@ def get_engine(engine: str | Engine | None = None, *, num_proc: int | None = Non
             raise ConfigurationError(f"num_proc is {num_proc!r}. Give a whole number of at least 1, or omit it.")
         num_proc = operator.index(num_proc)  # of numpy's integers too
     if engine is None:
+        engine = settings().engine
+    if engine is None:
         engine = "serial" if num_proc is None or num_proc == 1 else "processes"
     if not isinstance(engine, str):
-        if not isinstance(engine, Engine):
-            raise ConfigurationError(f"Unknown engine {engine!r}. Give a name, or an object with a method run(function, jobs).")
-        return engine
+        if isinstance(engine, Engine):
+            return engine
+        if hasattr(engine, "submit"):
+            from datasets_core.engines.executor import ExecutorEngine  # few bring one
+
+            return ExecutorEngine(engine, num_proc)
+        raise ConfigurationError(
+            f"Unknown engine {engine!r}. Give a name, an executor of concurrent.futures, or an object with a method "
+            "run(function, jobs)."
+        )
     found: Any = _factory(engine)(num_proc)
     if not isinstance(found, Engine):
         raise ConfigurationError(f"The engine {engine!r} has no method run(function, jobs). Fix the package that provides it.")
