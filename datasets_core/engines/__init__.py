@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import contextlib
 import functools
 import operator
 from collections.abc import Callable, Iterable, Iterator
 from threading import Event
 from typing import Any, Protocol, TypeVar, runtime_checkable
 
-from datasets_core.config import settings
+from datasets_core.config import settings, using
 from datasets_core.engines.deadline import RETRIES, Deadline, SerialEngine
 from datasets_core.errors import ConfigurationError
 
@@ -120,6 +121,26 @@ def get_engine(engine: str | Engine | None = None, *, num_proc: int | None = Non
     if not isinstance(found, Engine):
         raise ConfigurationError(f"The engine {engine!r} has no method run(function, jobs). Fix the package that provides it.")
     return found
+
+
+@contextlib.contextmanager
+def on_engine(engine: str | Engine | None, *, num_proc: int | None = None) -> Iterator[None]:
+    """Have `get_engine()` return this engine within the block, and end what an engine that is given by its name has started.
+
+    Args:
+        engine: see `get_engine`; None changes nothing.
+        num_proc: for an engine given by its name.
+    """
+    if engine is None:
+        yield
+        return
+    found = get_engine(engine, num_proc=num_proc)
+    with using(engine=found):
+        try:
+            yield
+        finally:
+            if isinstance(engine, str) and hasattr(found, "close"):
+                found.close()
 
 
 def register_engine(name: str, factory: Factory) -> None:

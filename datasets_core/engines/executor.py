@@ -36,6 +36,7 @@ class ExecutorEngine(RemoteEngine):
 
     def _measure(self) -> None:
         self.shares_memory = isinstance(self._executor, ThreadPoolExecutor)
+        self.spans_machines = not self.shares_memory
         known = getattr(self._executor, "_max_workers", None)
         self.workers = self._asked or (known if isinstance(known, int) else os.cpu_count()) or 1
 

@@ -366,7 +366,7 @@ def _check_versions(wanted: dict[str, str]) -> None:
 
 
 def answer_anywhere(head: Head, job: bytes) -> Any:
-    """`answer` as code that travels by value, so that a worker without the library can say so."""
+    """`answer` as code that travels by value, so that a worker without the library is reported."""
     try:
         from datasets_core.engines.pool import answer
     except ImportError as error:
@@ -387,10 +387,12 @@ class RemoteEngine:
 
     Attributes:
         shares_memory: see `Engine`.
+        spans_machines: True if workers may be on other machines.
         workers: how many jobs run at once, as far as is known.
     """
 
     shares_memory = False
+    spans_machines = True
     workers: int = 1
 
     def run(

@@ -8,6 +8,7 @@ from typing import IO, TYPE_CHECKING, Any, TypeAlias
 import numpy as np
 import pyarrow as pa
 
+from datasets_core.engines import Engine, on_engine
 from datasets_core.errors import ArgumentTypeError, CastError, ConfigurationError, UnknownColumnError
 from datasets_core.features.formats.formats import check_format
 from datasets_core.optional import needed
@@ -201,6 +202,8 @@ class Export(Rows, Frames):
         batch_size: int | None = None,
         num_proc: int | None = None,
         storage_options: dict[str, Any] | None = None,
+        *,
+        engine: str | Engine | None = None,
         **to_csv_kwargs: Any,
     ) -> int:
         """Write the rows as CSV.
@@ -210,6 +213,7 @@ class Export(Rows, Frames):
             batch_size: number of rows converted to text at a time.
             num_proc: number of processes.
             storage_options: options of the file system of a URL.
+            engine: what converts the batches, which this process writes; see `Dataset.map`.
             to_csv_kwargs: options of `pandas.DataFrame.to_csv`; `index` defaults to False.
 
         Returns:
@@ -227,7 +231,8 @@ class Export(Rows, Frames):
         """
         from datasets_core.io.text import write_csv
 
-        return write_csv(self, path_or_buf, batch_size, num_proc, storage_options, to_csv_kwargs)
+        with on_engine(engine, num_proc=num_proc):
+            return write_csv(self, path_or_buf, batch_size, num_proc, storage_options, to_csv_kwargs)
 
     def to_json(
         self,
@@ -235,6 +240,8 @@ class Export(Rows, Frames):
         batch_size: int | None = None,
         num_proc: int | None = None,
         storage_options: dict[str, Any] | None = None,
+        *,
+        engine: str | Engine | None = None,
         **to_json_kwargs: Any,
     ) -> int:
         """Write the rows as JSON lines, or in another form of JSON.
@@ -244,6 +251,7 @@ class Export(Rows, Frames):
             batch_size: number of rows converted to text at a time; with `lines=False` it must cover all rows.
             num_proc: number of processes.
             storage_options: options of the file system of a URL.
+            engine: what converts the batches, which this process writes; see `Dataset.map`.
             to_json_kwargs: options of `pandas.DataFrame.to_json`; `orient` defaults to "records" and `lines` to True.
                 Options other than these two, `force_ascii` and `compression` need pandas, as does another `orient`.
                 `compression` may be "gzip", "bz2", "xz", "infer" or None; the default follows the extension of the path.
@@ -264,13 +272,16 @@ class Export(Rows, Frames):
         """
         from datasets_core.io.text import write_json
 
-        return write_json(self, path_or_buf, batch_size, num_proc, storage_options, to_json_kwargs)
+        with on_engine(engine, num_proc=num_proc):
+            return write_json(self, path_or_buf, batch_size, num_proc, storage_options, to_json_kwargs)
 
     def to_parquet(
         self,
         path_or_buf: Target,
         batch_size: int | None = None,
         storage_options: dict[str, Any] | None = None,
+        *,
+        engine: str | Engine | None = None,
         **parquet_writer_kwargs: Any,
     ) -> int:
         """Write the rows as Parquet, with the features in the file.
@@ -279,6 +290,7 @@ class Export(Rows, Frames):
             path_or_buf: path, URL, or a file opened in binary mode.
             batch_size: number of rows in a row group; None makes groups of about 64 MB.
             storage_options: options of the file system of a URL.
+            engine: what gathers the rows, which this process writes; see `Dataset.map`.
             parquet_writer_kwargs: options of `pyarrow.parquet.ParquetWriter`, such as `compression="zstd"`. By default
                 pages are cut by content (`use_content_defined_chunking=True`, which the footer records) and indexed
                 (`write_page_index=True`).
@@ -298,7 +310,8 @@ class Export(Rows, Frames):
         """
         from datasets_core.io.tables import write_parquet  # takes 12 ms, with pyarrow.parquet
 
-        return write_parquet(self, path_or_buf, batch_size, storage_options, parquet_writer_kwargs)
+        with on_engine(engine):
+            return write_parquet(self, path_or_buf, batch_size, storage_options, parquet_writer_kwargs)
 
     def to_tfrecord(
         self,
@@ -308,6 +321,8 @@ class Export(Rows, Frames):
         batch_size: int | None = None,
         num_proc: int | None = None,
         storage_options: dict[str, Any] | None = None,
+        *,
+        engine: str | Engine | None = None,
     ) -> int:
         """Write the rows as TFRecord files of `tf.train.Example` messages.
 
@@ -327,6 +342,7 @@ class Export(Rows, Frames):
             batch_size: number of rows converted to messages at a time; None means some megabytes of rows.
             num_proc: number of processes.
             storage_options: options of the file system of a URL.
+            engine: what makes the records, which this process writes; see `Dataset.map`.
 
         Returns:
             The size of the framed records, in bytes, before compression.
@@ -346,7 +362,8 @@ class Export(Rows, Frames):
         """
         from datasets_core.io.tfrecord import write_tfrecord  # imported only when needed
 
-        return write_tfrecord(self, path_or_buf, compression, num_shards, batch_size, num_proc, storage_options)
+        with on_engine(engine, num_proc=num_proc):
+            return write_tfrecord(self, path_or_buf, compression, num_shards, batch_size, num_proc, storage_options)
 
     def to_sql(
         self, name: str, con: Any, batch_size: int | None = None, num_proc: int | None = None, **sql_writer_kwargs: Any

@@ -27,6 +27,7 @@ from datasets_core.errors import ConfigurationError, FileFormatError, WorkerDied
 from datasets_core.features.base import Value
 from datasets_core.features.schema import Features
 from datasets_core.meta.info import DatasetInfo
+from datasets_core.store import module_state
 
 ENGINES = [SerialEngine(), ThreadEngine(1), ThreadEngine(3), ProcessEngine(2)]
 
@@ -286,6 +287,40 @@ def test_a_build_is_the_same_after_kills(remote: Engine, order: str, tmp_path: P
     assert len(found["serial"]) == 3 and found["remote"] == found["serial"]
     assert len(list(marks.iterdir())) == 2
     assert not [path for path in (tmp_path / "remote").rglob("*") if "incomplete" in path.name]
+
+
+def test_files_are_the_same_whatever_engine_writes_them(remote: Engine, tmp_path: Path) -> None:
+    Dataset.from_dict({"a": list(range(300))}).save_to_disk(tmp_path / "rows")
+    with config.using(cache_dir=str(tmp_path / "cache")):
+        rows = Dataset.load_from_disk(tmp_path / "rows")
+        made = rows.map(lambda row: {"b": row["a"] * 2}, engine=remote)
+        assert made["b"] == [2 * number for number in range(300)]
+        assert rows.filter(lambda row: row["a"] % 7 == 0, engine=remote)["a"] == list(range(0, 300, 7))
+        found: dict[str, dict[str, bytes]] = {}
+        for name, engine in (("here", SerialEngine()), ("there", remote)):
+            folder = tmp_path / name
+            folder.mkdir()
+            made.to_csv(folder / "rows.csv", batch_size=100, engine=engine)
+            made.to_json(folder / "rows.jsonl", batch_size=100, engine=engine)
+            made.to_parquet(folder / "rows.parquet", batch_size=100, engine=engine)
+            made.to_tfrecord(folder / "rows.tfrecord", num_shards=2, engine=engine)
+            made.save_to_disk(folder / "saved", num_shards=3, engine=engine)
+            stream = made.to_iterable_dataset()
+            stream.to_parquet(f"{folder}/parts/", num_shards=3, engine=engine)
+            stream.to_json(f"{folder}/texts/", num_shards=3, engine=engine)
+            written = [path for path in folder.rglob("*") if path.is_file() and path.name not in {"state.json"}]
+            found[name] = {str(path.relative_to(folder)): path.read_bytes() for path in written}
+    assert len(found["here"]) > 12 and found["there"] == found["here"]
+
+
+def test_a_folder_that_workers_do_not_see_is_refused(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setattr(module_state.os.path, "exists", lambda path: "seen" not in str(path) and os.path.lexists(path))
+    with ThreadPoolExecutor(1) as executor:
+        engine = ExecutorEngine(executor)
+        engine.spans_machines = True
+        with pytest.raises(ConfigurationError, match=r"does not see the folder .*, where this process puts results together"):
+            Dataset.from_dict({"a": [1, 2]}).save_to_disk(tmp_path / "rows", num_shards=2, engine=engine)
+    assert not (tmp_path / "rows").exists()
 
 
 def test_executors_are_engines_as_they_are() -> None:

@@ -50,6 +50,9 @@ OPTIONAL = {
         ", jpeg_dct: str='accurate'",
         ", keyword action: str='write', keyword advice: str | None=None",
         ", keyword action: str='write'",
+        ", keyword engine: str | Engine | None=None",
+        ", engine: str | Engine | None=None",
+        ", engine: Any=None",
     ),
     "",
 )

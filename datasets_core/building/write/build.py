@@ -449,7 +449,7 @@ class Build:
                 verb, is_killed = f"The build of {builder.label}", getattr(engine, "shares_memory", None) is False
                 limit = {"deadline": deadline} if is_killed and builder.is_stopped_by_timer else {}
                 work = functools.partial(run_attempt, stage.function)
-                running = module_state.run(engine, work, waiting, *code, verb=verb, **limit)
+                running = module_state.run(engine, work, waiting, *code, verb=verb, folder=self.staging.folder, **limit)
             try:
                 for position, result in running:
                     if not is_here:
