@@ -30,12 +30,13 @@ class DaskEngine(RemoteEngine):
 
     The cluster is that of `client`, or that at `address`; else that of the variable `DASK_SCHEDULER_ADDRESS`, or of the client
     of the program, where there is one; else one on this machine, which ends with the engine.  How often a job is done again
-    whose worker died is a setting of the scheduler, `distributed.scheduler.allowed-failures`; a local one has 3.
+    whose worker died is a setting of the scheduler, `distributed.scheduler.allowed-failures`.
 
     Args:
         workers: processes of a local cluster, and jobs that run at once; None takes all.
         address: of the scheduler, such as "tcp://10.0.0.1:8786".
         client: a `distributed.Client`, which stays open.
+        allowed_failures: how often a job is done again whose worker died, in a local cluster.
         options: of each task, as `Client.submit` takes them: `resources={"GPU": 1}`, `priority=1`.
 
     Raises:
@@ -47,12 +48,20 @@ class DaskEngine(RemoteEngine):
         ...     load_dataset("csv", data_files="many/*.csv", engine=engine)
     """
 
-    def __init__(self, workers: int | None = None, *, address: str | None = None, client: Any = None, **options: Any) -> None:
+    def __init__(
+        self,
+        workers: int | None = None,
+        *,
+        address: str | None = None,
+        client: Any = None,
+        allowed_failures: int = RETRIES,
+        **options: Any,
+    ) -> None:
         self._distributed = needed("distributed", "DaskEngine", "datasets_core[dask]")
         self._asked, self._address, self._client, self._options = workers, address, client, options
         self._ended: weakref.finalize[Any, Any] | None = None
         self._head: tuple[str, Any] = ("", None)
-        self._is_local = False
+        self._is_local, self._allowed_failures = False, allowed_failures
         self._finished: deque[tuple[Any, Future[Any]]] = deque()
         self._gathering = ThreadPoolExecutor(1, "datasets_core-dask")
         self.workers = workers or os.cpu_count() or 1
@@ -91,7 +100,11 @@ class DaskEngine(RemoteEngine):
         from distributed.deploy.subprocess import SubprocessCluster  # part of what was imported
 
         folder = tempfile.mkdtemp(prefix="datasets_core-dask-")
-        rules = {"allowed_failures": RETRIES, "idle_timeout": _IDLE, "scheduler_file": os.path.join(folder, "scheduler.json")}
+        rules: dict[str, Any] = {
+            "allowed_failures": self._allowed_failures,
+            "idle_timeout": _IDLE,
+            "scheduler_file": os.path.join(folder, "scheduler.json"),
+        }
         cluster = SubprocessCluster(
             n_workers=self.workers,
             threads_per_worker=1,

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
 import os
 import threading
 from collections.abc import Callable
@@ -32,6 +31,7 @@ class ExecutorEngine(RemoteEngine):
         self._make = None if isinstance(executor, Executor) or hasattr(executor, "submit") else executor
         self._executor: Any = None if self._make is not None else executor
         self._asked, self._renewing = workers, threading.RLock()
+        self._broken: list[Any] = []
         self._measure()
 
     def _measure(self) -> None:
@@ -84,7 +84,7 @@ class ExecutorEngine(RemoteEngine):
         with self._renewing:
             if self._executor is executor:
                 self._executor = self._make()
-                executor.shutdown(wait=False, cancel_futures=True)
+                self._broken.append(executor)
         self._try(call, future, index, left - 1, retries)
 
     def _end(self, run: str, begun: set[Future[Any]]) -> None:
@@ -97,6 +97,6 @@ class ExecutorEngine(RemoteEngine):
     def close(self) -> None:
         """Shut down the executor that this engine made."""
         if self._make is not None and self._executor is not None:
-            with contextlib.suppress(BrokenExecutor):
-                self._executor.shutdown(wait=True, cancel_futures=True)
-            self._executor = None
+            for executor in (*self._broken, self._executor):
+                executor.shutdown(wait=True, cancel_futures=True)
+            self._broken, self._executor = [], None
