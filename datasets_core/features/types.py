@@ -29,7 +29,7 @@ from datasets_core.features.base import (
 from datasets_core.features.values import as_elements, is_json, is_missing, plain_json
 
 if TYPE_CHECKING:
-    from datasets_core.features.encode import Column
+    from datasets_core.features.cast import Column
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -68,7 +68,7 @@ class Json(Feature):
 
     def column(self) -> Column:
         """See `Feature.column`."""
-        from datasets_core.features.encode import encoded, leaf_column  # a warm load encodes nothing
+        from datasets_core.features.cast import encoded, leaf_column  # a warm load encodes nothing
 
         texts = encoded(self, leaf_column(pa.string()))
         return lambda values: pa.ExtensionArray.from_storage(self.arrow_type, texts(values))
@@ -181,7 +181,7 @@ class FixedShape(Feature):
 
     def column(self) -> Column:
         """See `Feature.column`."""
-        from datasets_core.features.encode import compile_column, without_stop
+        from datasets_core.features.cast import compile_column, without_stop
 
         column = compile_column(self.storage)
 
@@ -419,7 +419,7 @@ class ClassLabel(Feature):
 
     def column(self) -> Column:
         """See `Feature.column`."""
-        from datasets_core.features.encode import ARROW_ERRORS, INTEGERS, encoded, leaf_column
+        from datasets_core.features.cast import ARROW_ERRORS, INTEGERS, encoded, leaf_column
 
         codes: dict[Any, int | None] = {**self._codes, None: None}
         one_by_one = encoded(self, leaf_column(pa.int64()))

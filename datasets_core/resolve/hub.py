@@ -28,7 +28,7 @@ from datasets_core.errors import (
     OfflineError,
     UnhashableError,
 )
-from datasets_core.fetch.hub.cache import HubCache
+from datasets_core.fetch.hub.repository import HubCache
 from datasets_core.hub_urls import DEFAULT_REVISION
 from datasets_core.meta.data_files import DataFiles, DataFilesDict, by_split, infer_data_files
 from datasets_core.meta.info import Card, DatasetInfo

@@ -19,7 +19,7 @@ from datasets_core.stream.nodes.node import Delivery, Node, Numbers, RowChange
 from datasets_core.stream.nodes.ordered import Ordered
 from datasets_core.stream.nodes.positions import Source
 from datasets_core.stream.order.layers import Cut
-from datasets_core.stream.order.shards import ShardPositions
+from datasets_core.stream.order.shuffle import ShardPositions
 from datasets_core.stream.steps import Part, PlainStep, Share, Step
 
 if TYPE_CHECKING:

@@ -16,8 +16,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from datasets_core import config
-from datasets_core.dataset import sorting
-from datasets_core.dataset.sorting import SortKeys, sorted_rows
+from datasets_core.dataset import relational
+from datasets_core.dataset.relational import SortKeys, sorted_rows
 from datasets_core.errors import ConfigurationError, DatasetDiskError
 from datasets_core.store.table import RowTable
 
@@ -78,7 +78,7 @@ def test_runs_on_the_disk_give_the_same_order(small_runs: Path, case: tuple[pa.T
     table, keys = case
     rows = RowTable.from_table(table)
     with config.using(sort_bytes=1, cache_dir=str(small_runs)), pytest.MonkeyPatch.context() as patch:
-        patch.setattr(sorting, "_LEAST_ROWS", least)
+        patch.setattr(relational, "_LEAST_ROWS", least)
         found = sorted_rows(rows, None, keys)
 
     assert found.tolist() == sorted_rows(rows, None, keys).tolist()

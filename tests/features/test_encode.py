@@ -1,4 +1,4 @@
-"""Tests of datasets_core/features/encode.py."""
+"""Tests of datasets_core/features/cast.py."""
 
 import datetime
 import decimal
@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from datasets_core.features.arrow import Misfit
 from datasets_core.features.base import FeatureType, LargeList, List, Sequence, Value, feature_to_arrow
-from datasets_core.features.encode import compile_column
+from datasets_core.features.cast import compile_column
 from datasets_core.features.types import Array2D, Array3D, ClassLabel, Json, Translation, TranslationVariableLanguages
 
 SPANS = Sequence({"x": Value("int32"), "y": Value("string")})

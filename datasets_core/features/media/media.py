@@ -378,7 +378,7 @@ class Media(Feature):
 
     def column(self) -> Callable[[list[Any]], pa.Array]:
         """See `Feature.column`."""
-        from datasets_core.features.encode import encoded  # a warm load encodes nothing
+        from datasets_core.features.cast import encoded  # a warm load encodes nothing
 
         return encoded(self, media_array)
 

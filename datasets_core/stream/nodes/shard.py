@@ -33,7 +33,7 @@ from datasets_core.stream.nodes.node import (
 )
 from datasets_core.stream.nodes.ordered import Ordered, Piece, SharedCursor
 from datasets_core.stream.nodes.positions import Origins
-from datasets_core.stream.order.shards import ShardPositions
+from datasets_core.stream.order.shuffle import ShardPositions
 
 # `Lookahead`: one of several streams that are read together, with the rows that were fetched and not yet given.
 

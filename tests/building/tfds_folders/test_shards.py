@@ -1,4 +1,4 @@
-"""Tests of datasets_core/building/tfds_folders/shards.py."""
+"""Tests of datasets_core/building/tfds_folders/folder.py."""
 
 import gzip
 import io
@@ -10,8 +10,8 @@ import pyarrow.parquet as pq
 import pytest
 
 from datasets_core.building.tfds_folders.columns import TfdsReader
+from datasets_core.building.tfds_folders.folder import RecordCursor, RecordShard
 from datasets_core.building.tfds_folders.layout import layout_of
-from datasets_core.building.tfds_folders.shards import RecordCursor, RecordShard
 from datasets_core.errors import DamagedRecordError, DamagedShardError, ExampleError
 from datasets_core.records.frames import frame
 from datasets_core.store.pieces import BatchRows

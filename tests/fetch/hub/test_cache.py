@@ -11,12 +11,11 @@ from huggingface_hub import scan_cache_dir, snapshot_download, try_to_load_from_
 
 from datasets_core import config
 from datasets_core.errors import DatasetDiskError, HubError
-from datasets_core.fetch.hub import cache as cache_kept_hashes
-from datasets_core.fetch.hub import cache as kept_hashes
-from datasets_core.fetch.hub.cache import HashCache, HubCache
+from datasets_core.fetch.hub import repository as cache_kept_hashes
+from datasets_core.fetch.hub import repository as kept_hashes
 from datasets_core.fetch.hub.client import Hub
 from datasets_core.fetch.hub.files import fetch_files
-from datasets_core.fetch.hub.repository import HubFile
+from datasets_core.fetch.hub.repository import HashCache, HubCache, HubFile
 
 SHA, OTHER, SHA256 = "a" * 40, "b" * 40, "c" * 64
 FILES = {"a.csv": HubFile("a.csv", 3, OTHER), "data/b.bin": HubFile("data/b.bin", 7, OTHER, SHA256, "d" * 64)}

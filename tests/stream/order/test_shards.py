@@ -11,7 +11,7 @@ from datasets_core.distributed import split_dataset_by_node
 from datasets_core.stream.explain import ExplainRequest, Facts
 from datasets_core.stream.iterable import IterableDataset
 from datasets_core.stream.order.layers import ENDLESS, even_runs
-from datasets_core.stream.order.shards import ENDS, LANES, ShardPositions
+from datasets_core.stream.order.shuffle import ENDS, LANES, ShardPositions
 
 
 def _in_turn(size: int, lanes: int, own: tuple[int, ...], ends: str, times: int, before: list[int]) -> list[tuple[int, int]]:
