@@ -321,6 +321,16 @@ def test_all_readers_ask_for_ranges_in_one_way() -> None:
     assert set(asking) == {("datasets_core.fetch.ranges.reader", "open_range")}
 
 
+def test_threads_start_in_one_file() -> None:
+    starting = {
+        name
+        for name, tree in TREES.items()
+        for node in ast.walk(tree)
+        if isinstance(node, ast.Call) and re.fullmatch(r"(\w+\.)*(Thread|ThreadPoolExecutor|Timer)", ast.unparse(node.func))
+    }
+    assert starting == {"datasets_core.engines.threads"}
+
+
 def test_one_place_asks_whether_an_owner_lives() -> None:
     asking = [
         name
