@@ -315,7 +315,6 @@ def _resolved(request: Request) -> DatasetBuilder:
 def request_of(
     path: str | os.PathLike[str],
     name: str | None = None,
-    *,
     data_dir: str | os.PathLike[str] | None = None,
     data_files: DataFiles | None = None,
     cache_dir: str | os.PathLike[str] | None = None,
