@@ -58,12 +58,10 @@ class Json(Feature):
 
     @property
     def arrow_type(self) -> pa.DataType:
-        """See `Feature.arrow_type`."""
         return pa.json_(pa.string())
 
     @property
     def needs_decoding(self) -> bool:
-        """See `Feature.needs_decoding`."""
         return self.decode
 
     def column(self) -> Column:
@@ -162,7 +160,6 @@ class FixedShape(Feature):
     def arrow_metadata(self) -> dict[bytes, bytes]:
         # The names under which Hugging Face `datasets` finds its extension types. They are not registered here: a
         # process that imports both libraries could not register one name twice, and the storage is the same.
-        """See `Feature.arrow_metadata`."""
         name = f"{_PREFIX}{type(self).__name__}ExtensionType"
         return {EXTENSION_NAME: name.encode(), EXTENSION_VALUE: json.dumps([list(self.shape), self.dtype]).encode()}
 
@@ -409,7 +406,6 @@ class ClassLabel(Feature):
 
     @property
     def arrow_type(self) -> pa.DataType:
-        """See `Feature.arrow_type`."""
         return pa.int64()
 
     @classmethod
@@ -599,7 +595,6 @@ class Translation(Feature):
 
     @property
     def storage(self) -> dict[str, FeatureType]:
-        """See `Feature.storage`."""
         return self.flatten()
 
     def flatten(self) -> dict[str, FeatureType]:
@@ -658,7 +653,6 @@ class TranslationVariableLanguages(Feature):
 
     @property
     def storage(self) -> dict[str, FeatureType]:
-        """See `Feature.storage`."""
         return self.flatten()
 
     def flatten(self) -> dict[str, FeatureType]:

@@ -264,7 +264,6 @@ class HubSource(FolderSource):
         return super().config_names
 
     def builder(self) -> DatasetBuilder:
-        """See `Source.builder`."""
         made = super().builder()
         made.commit_sha = self.commit.sha
         made.hub_reference = reference_of(self.request, self.commit.repo_id, self.commit.revision, self.commit.sha)

@@ -83,11 +83,9 @@ class BlocksInTurn(OrderLayer):
 
     @property
     def num_rows(self) -> int:
-        """See `OrderLayer.num_rows`."""
         return self.blocks.num_rows
 
     def below(self, places: Ints, epoch: int) -> Ints:
-        """See `OrderLayer.below`."""
         if not len(places):
             return places
         if epoch not in self._known:
@@ -96,7 +94,6 @@ class BlocksInTurn(OrderLayer):
         return self._known[epoch].rows_at(places, self.blocks)
 
     def structure(self, blocks: RowBlocks, epoch: int) -> RowBlocks | None:
-        """See `OrderLayer.structure`."""
         order = _Turns.of(self.blocks, self.seed, epoch).numbers
         return RowBlocks(blocks.rows[order], blocks.sizes[order], blocks.files[order], blocks.is_indexed)
 
@@ -176,11 +173,9 @@ class ShuffledBlocks(OrderLayer):
 
     @property
     def num_rows(self) -> int:
-        """See `OrderLayer.num_rows`."""
         return self.blocks.num_rows
 
     def below(self, places: Ints, epoch: int) -> Ints:
-        """See `OrderLayer.below`."""
         if not len(places):
             return places
         order = self._order(epoch)
@@ -352,11 +347,9 @@ class ShardPositions(OrderLayer):
 
     @property
     def num_rows(self) -> int:
-        """See `OrderLayer.num_rows`."""
         return sum(self.limits) - sum(self.given)
 
     def below(self, places: Ints, epoch: int) -> Ints:
-        """See `OrderLayer.below`."""
         rounds, which = self._turns(places)
         starts, lengths = np.array(self.starts, np.int64), np.array(self.lengths, np.int64)[which]
         turns, rows = rounds // lengths, rounds % lengths
