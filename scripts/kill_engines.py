@@ -64,7 +64,8 @@ def workers_of(name: str, engine: Any) -> set[int]:
     found: set[int] = set()
     for place in Path("/proc").glob("[0-9]*"):
         with suppress(OSError):
-            if (place / "cmdline").read_bytes().startswith(b"ray::") and os.getpid() in above(int(place.name)):
+            command = (place / "cmdline").read_bytes()  # the node of Ray ends with its agents
+            if command.startswith(b"ray::") and b"Agent" not in command and os.getpid() in above(int(place.name)):
                 found.add(int(place.name))
     return found
 
@@ -124,6 +125,11 @@ def round_of(name: str, engine: Any, folder: str, chance: random.Random, count: 
     return ""
 
 
+def litter() -> set[Path]:
+    """The folders of local clusters."""
+    return {path for pattern in ("dc-ray-*", "datasets_core-dask-*") for path in Path(tempfile.gettempdir()).glob(pattern)}
+
+
 def main() -> None:
     """Read the options and run."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
@@ -139,6 +145,7 @@ def main() -> None:
         engine = DaskEngine(3, allowed_failures=RETRIES)
     else:
         engine = get_engine(options.engine, num_proc=3)
+    known = litter()
     with tempfile.TemporaryDirectory() as folder:
         while count[0] < options.kills:
             rounds += 1
@@ -146,10 +153,9 @@ def main() -> None:
                 wrong += 1
                 print(said, flush=True)
     getattr(engine, "close", bool)()
-    litter = [path for pattern in ("dc-ray-*", "datasets_core-dask-*") for path in Path(tempfile.gettempdir()).glob(pattern)]
-    if children() or litter:
+    if children() or litter() - known:
         wrong += 1
-        print(f"left behind at the end: processes {children()}, folders {litter}")
+        print(f"left behind at the end: processes {children()}, folders {litter() - known}")
     print(f"{count[0]} workers killed in {rounds} runs of {JOBS} jobs, {wrong} wrong")
     raise SystemExit(wrong > 0)
 

@@ -21,8 +21,8 @@ R = TypeVar("R")
 
 GROUP = "datasets_core.engines"
 
-Factory = Callable[[int | None], Any]
-"""Makes an engine of `num_proc`."""
+Factory = Callable[..., Any]
+"""Makes an engine of `num_proc`, and of `address=` where it has one."""
 
 
 def _local(name: str, num_proc: int | None) -> Any:
@@ -82,7 +82,7 @@ class Engine(Protocol):
         ...
 
 
-def get_engine(engine: str | Engine | None = None, *, num_proc: int | None = None) -> Engine:
+def get_engine(engine: str | Engine | None = None, *, num_proc: int | None = None, address: str | None = None) -> Engine:
     """Return the engine that is meant.
 
     Args:
@@ -91,9 +91,10 @@ def get_engine(engine: str | Engine | None = None, *, num_proc: int | None = Non
             `concurrent.futures`, or None: the setting `engine`; without one processes where `num_proc` is above one, else
             serial.
         num_proc: how many workers; None lets a named engine choose.
+        address: of the cluster, for engines given by name that have one.
 
     Raises:
-        ConfigurationError: no such engine, or a `num_proc` below one.
+        ConfigurationError: no such engine, a `num_proc` below one, or an address for an engine without one.
 
     >>> get_engine().__class__.__name__, get_engine(num_proc=2).__class__.__name__
     ('SerialEngine', 'ProcessEngine')
@@ -117,24 +118,26 @@ def get_engine(engine: str | Engine | None = None, *, num_proc: int | None = Non
             f"Unknown engine {engine!r}. Give a name, an executor of concurrent.futures, or an object with a method "
             "run(function, jobs)."
         )
-    found: Any = _factory(engine)(num_proc)
+    if address is not None and engine in _BUILT_IN:
+        raise ConfigurationError(f"The engine {engine!r} runs on this machine and has no address. Remove the address.")
+    found: Any = _factory(engine)(num_proc, **({} if address is None else {"address": address}))
     if not isinstance(found, Engine):
         raise ConfigurationError(f"The engine {engine!r} has no method run(function, jobs). Fix the package that provides it.")
     return found
 
 
 @contextlib.contextmanager
-def on_engine(engine: str | Engine | None, *, num_proc: int | None = None) -> Iterator[None]:
+def on_engine(engine: str | Engine | None, *, num_proc: int | None = None, address: str | None = None) -> Iterator[None]:
     """Have `get_engine()` return this engine within the block, and end what an engine that is given by its name has started.
 
     Args:
         engine: see `get_engine`; None changes nothing.
-        num_proc: for an engine given by its name.
+        num_proc, address: for an engine given by its name.
     """
-    if engine is None:
+    if engine is None and address is None:
         yield
         return
-    found = get_engine(engine, num_proc=num_proc)
+    found = get_engine(engine, num_proc=num_proc, address=address)
     with using(engine=found):
         try:
             yield

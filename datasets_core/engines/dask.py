@@ -10,11 +10,12 @@ import tempfile
 import time
 import weakref
 from collections import deque
-from concurrent.futures import Future, ThreadPoolExecutor
+from concurrent.futures import CancelledError, Future
 from typing import Any
 
 from datasets_core.engines.deadline import RETRIES
 from datasets_core.engines.pool import Head, RemoteEngine, answer_anywhere, died, is_running
+from datasets_core.engines.threads import Daemons
 from datasets_core.errors import ConfigurationError
 from datasets_core.optional import needed
 
@@ -62,8 +63,8 @@ class DaskEngine(RemoteEngine):
         self._ended: weakref.finalize[Any, Any] | None = None
         self._head: tuple[str, Any] = ("", None)
         self._is_local, self._allowed_failures = False, allowed_failures
-        self._finished: deque[tuple[Any, Future[Any]]] = deque()
-        self._gathering = ThreadPoolExecutor(1, "datasets_core-dask")
+        self._finished: deque[tuple[Any, Future[Any], int]] = deque()
+        self._gathering = Daemons("datasets_core-dask", lambda: 1)
         self.workers = workers or os.cpu_count() or 1
 
     def open(self) -> None:
@@ -134,26 +135,33 @@ class DaskEngine(RemoteEngine):
     def _over(self, call: Any, future: Future[Any], index: int) -> None:
         """Take what came of a job: results together, as many as are there."""
         if call.status == "finished":
-            self._finished.append((call, future))
+            self._finished.append((call, future, index))
             self._gathering.submit(self._gather)
-        elif call.cancelled():
-            future.set_exception(died("the scheduler has lost it", index, 0))
-        elif isinstance(error := call.exception(), self._distributed.KilledWorker):
-            future.set_exception(died("the scheduler counts as many deaths as it allows", index, error.allowed_failures))
         else:
+            self._settle(call, future, index)
+
+    def _settle(self, call: Any, future: Future[Any], index: int) -> None:
+        """Take what came of a job alone, also where its result was lost again with the worker, and is made again."""
+        try:
+            future.set_result(call.result())
+        except self._distributed.KilledWorker as error:
+            future.set_exception(died("the scheduler counts as many deaths as it allows", index, error.allowed_failures))
+        except CancelledError:
+            future.set_exception(died("the scheduler has lost it", index, 0))
+        except Exception as error:
             future.set_exception(error)
 
     def _gather(self) -> None:
         taken = [self._finished.popleft() for _ in range(len(self._finished))]
-        if not taken:
-            return
         try:
-            for (_, future), found in zip(taken, self._client.gather([call for call, _ in taken]), strict=True):
-                future.set_result(found)
-        except BaseException as error:  # a cluster that ended, or a call that was given up meanwhile
-            for _, future in taken:
-                if not future.done():
-                    future.set_exception(error)
+            found = self._client.gather([call for call, _, _ in taken]) if taken else []
+        except (Exception, CancelledError):  # of one of them
+            found = [None] * len(taken)
+        for (call, future, index), answer in zip(taken, found, strict=True):
+            if answer is None:
+                self._settle(call, future, index)
+            else:
+                future.set_result(answer)
 
     def _end(self, run: str, begun: set[Future[Any]]) -> None:
         self._head = ("", None)

@@ -97,13 +97,15 @@ class RayEngine(RemoteEngine):
 
     def _over(self, inner: Any, future: Future[Any], index: int, retries: int) -> None:
         errors = self._ray.exceptions
-        lost = (errors.WorkerCrashedError, errors.NodeDiedError, errors.LocalRayletDiedError, errors.OutOfMemoryError)
+        lost = (errors.WorkerCrashedError, errors.NodeDiedError, errors.OutOfMemoryError)
         error = InterruptedError() if inner.cancelled() else inner.exception()
         if error is None:
             future.set_result(inner.result())
         elif isinstance(error, (*lost, errors.ObjectLostError)):
             lines = str(error).strip().splitlines()
             future.set_exception(died(lines[0] if lines else type(error).__name__, index, retries))
+        elif isinstance(error, errors.LocalRayletDiedError):
+            future.set_exception(died("Ray's own process on this machine has ended", index, 0))
         elif isinstance(error, errors.RayTaskError):
             future.set_exception(error.as_instanceof_cause())
         else:

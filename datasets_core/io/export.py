@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from itertools import pairwise
 from typing import IO, TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
@@ -102,6 +103,29 @@ class Frames:
         return self._frames("polars", batch_size, batched, schema_overrides=schema_overrides, rechunk=rechunk)
 
 
+_PART_BYTES, _LEAST_PARTS = 128 << 20, 16
+
+
+def _tables_of_parts(parts: pa.Table) -> pa.Table:
+    """Return the rows of packed parts, in a worker."""
+    from datasets_core.engines.process import unpacked
+
+    return pa.concat_tables([unpacked(part).with_format("arrow")[:] for part in parts.column("part").to_pylist()])
+
+
+def _frame_of_part(part: bytes) -> pd.DataFrame:
+    from datasets_core.engines.process import unpacked
+
+    return frames_of(unpacked(part))
+
+
+def frames_of(rows: Any) -> pd.DataFrame:
+    """Return rows as a pandas frame of Arrow's types: equal in all parts, with nulls or without."""
+    import pandas as pd
+
+    return rows.with_format("arrow")[:].to_pandas(types_mapper=pd.ArrowDtype)
+
+
 class Export(Rows, Frames):
     """Export of rows.  Files appear when they are complete; the batch size limits the memory used."""
 
@@ -195,6 +219,55 @@ class Export(Rows, Frames):
         if how["type"] is not None or how["columns"] != self.column_names:
             made.set_format(how["type"], how["columns"], how["output_all_columns"], **how["format_kwargs"])
         return made
+
+    def _parts(self, parts: int | None) -> list[bytes]:
+        """Return the rows in parts for other machines: files and row ranges, packed."""
+        from datasets_core.engines.process import packed
+        from datasets_core.store.rows.rows import Lineage
+
+        rows = self.num_rows
+        count = max(1, min(rows, parts or max(_LEAST_PARTS, self._table.num_bytes // _PART_BYTES)))
+        cuts = [rows * number // count for number in range(count + 1)]
+        found = []
+        for start, stop in pairwise(cuts):
+            part = self._selected(range(start, stop))
+            part._lineage = Lineage.known("part")  # else its fingerprint would be computed on the way
+            found.append(packed(part))
+        return found
+
+    def to_ray(self, parts: int | None = None) -> Any:
+        """Return the rows as a `ray.data.Dataset`, whose workers read the files of this dataset themselves.
+
+        Rows in files are not copied by this process; rows in memory travel with the plan.
+
+        Args:
+            parts: number of tasks that read; None makes parts of about 128 MB, and at least 16.
+
+        Raises:
+            MissingDependencyError: Ray is not installed.
+
+        Example:
+            >>> load_dataset("org/name", split="train").to_ray().map_batches(embed)  # doctest: +SKIP
+        """
+        data = needed("ray.data", "to_ray()", "datasets_core[ray]")
+        items = data.from_items([{"part": part} for part in self._parts(parts)])
+        return items.map_batches(_tables_of_parts, batch_size=1, batch_format="pyarrow")
+
+    def to_dask(self, parts: int | None = None) -> Any:
+        """Return the rows as a `dask.dataframe.DataFrame`, whose workers read the files of this dataset themselves.
+
+        Args:
+            parts: number of partitions; None makes partitions of about 128 MB, and at least 16.
+
+        Raises:
+            MissingDependencyError: `dask[dataframe]` is not installed.
+
+        Example:
+            >>> load_dataset("org/name", split="train").to_dask().groupby("label").size().compute()  # doctest: +SKIP
+        """
+        frames = needed("dask.dataframe", "to_dask()", "dask[dataframe]")
+        meta = frames_of(self._selected(range(0)))
+        return frames.from_map(_frame_of_part, self._parts(parts), meta=meta, enforce_metadata=False)
 
     def to_csv(
         self,
