@@ -14,7 +14,7 @@ F = TypeVar("F", bound=Callable[..., Any])
 
 
 def attach(module: str, homes: Mapping[str, str]) -> tuple[Callable[[str], Any], Callable[[], list[str]]]:
-    """`__getattr__` and `__dir__` for `module`, whose names live in `homes`.
+    """`__getattr__` and `__dir__` for `module`, whose names are defined in the modules of `homes`.
 
     Args:
         module: the package's own name.

@@ -331,7 +331,7 @@ def request_of(
     """Return the arguments of `load_dataset` as one value, checked.
 
     Raises:
-        ConfigurationError: an argument that means nothing.
+        ConfigurationError: an invalid argument.
     """
     trusted = checked_trust(config_kwargs.pop("trust_remote_code", None))
     if "use_auth_token" in config_kwargs:

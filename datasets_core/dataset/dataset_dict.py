@@ -75,7 +75,7 @@ def _reads(kind: str) -> Callable[[F], F]:
 
 
 class DatasetDict(SplitMapping[Dataset]):
-    """Datasets by the name of their split; what is done to it is done to each.
+    """Datasets by the name of their split; its methods apply to each of them.
 
     Example:
         >>> splits = DatasetDict({"train": Dataset.from_dict({"a": [1, 2]}), "test": Dataset.from_dict({"a": [3]})})
@@ -208,7 +208,7 @@ class DatasetDict(SplitMapping[Dataset]):
 
     @each_split(Dataset)
     def reset_format(self) -> None:
-        """Have the rows of every split come out as plain Python again."""
+        """Reset the format of every split: rows are plain Python again."""
 
     @contextmanager
     def formatted_as(
@@ -244,7 +244,7 @@ class DatasetDict(SplitMapping[Dataset]):
         columns: Sequence[str] | None = None,
         output_all_columns: bool = False,
     ) -> None:
-        """Have batches of every split pass through `transform` when they are read; see `Dataset.set_transform`."""
+        """Apply `transform` to batches of every split when they are read; see `Dataset.set_transform`."""
 
     @each_split(Dataset)
     def with_transform(

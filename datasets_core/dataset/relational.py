@@ -130,7 +130,7 @@ _SPARSE = 4  # where fewer than one row of so many is shown, the shown rows are 
 
 
 class Relational(ColumnChanges, Transforms):
-    """What frames and databases do with tables."""
+    """Methods known from data frames and databases."""
 
     def with_columns(self, columns: Mapping[str, pc.Expression] | None = None, /, **named: pc.Expression) -> Self:
         """Return the rows with columns computed by Arrow expressions. Other columns are not copied.

@@ -1,6 +1,6 @@
 """`sorted_rows`: row numbers sorted by columns: in memory, or by sorted runs merged from disk.
 
-Only the columns that decide and row numbers are looked at, never whole rows.
+Only the sort columns and row numbers are read, never whole rows.
 """
 
 from __future__ import annotations
@@ -102,7 +102,7 @@ def _plain(kind: pa.DataType) -> pa.DataType:
 
 
 def bytes_per_row(table: RowTable) -> float:
-    """Of the keys, by a look at a few pieces; a mapped file is not read for it."""
+    """Return the average number of bytes of the keys of a row, from a few pieces; mapped files are not read."""
     looked = range(0, table.num_pieces, max(1, table.num_pieces // 16))
     pieces = [table.piece(k) for k in looked]
     num_bytes: int = sum(piece.nbytes for piece in pieces)

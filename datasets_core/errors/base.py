@@ -182,7 +182,7 @@ def users_frames(found: TracebackType | None) -> TracebackType | None:
 
 
 def put_users_frames_first(error: BaseException) -> None:
-    """Leave of the traceback of an error that was caught the frame that caught it, and those of the user's function.
+    """Shorten the traceback of a caught error to the frame that caught it and the frames of the user's function.
 
     The frames of a worker process are in a note; an error with such a note has `of_users_function` set.
     """

@@ -72,7 +72,7 @@ class IterableDatasetDict(SplitMapping[IterableDataset]):
 
         Args:
             with_split: the function gets the name of the split after its other arguments.
-            num_workers: of each split that is read, who makes so many calls at once.
+            num_workers: number of calls at once for each split that is read.
             engine, on_error: see `IterableDataset.map`.
 
         Example:
