@@ -24,7 +24,7 @@ from datasets_core import config, errors
 from datasets_core.cli.main import _parser as command_parser
 
 sys.path.insert(0, str(Path(__file__).parent))
-from map import first_sentence
+first_sentence = importlib.import_module("map").first_sentence  # of scripts/map.py
 
 API: dict[str, tuple[str, str, str]] = {
     "loading": (
