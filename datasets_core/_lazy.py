@@ -1,4 +1,4 @@
-"""What is looked up when it is used: names of a module (PEP 562), the one name from a floor above, declared signatures."""
+"""Names that are resolved on use: names of a module (PEP 562), the one name from a floor above, declared signatures."""
 
 from __future__ import annotations
 

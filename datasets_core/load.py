@@ -485,7 +485,7 @@ def lock_dataset(
             `revision`, `token`, `features`, `cache_dir`, `storage_options`, `download_config`, options of the config.
 
     Returns:
-        What happened: the path of the file, and the differences from the lock that it replaced.
+        The path of the file, and the differences from the lock that it replaced.
 
     Raises:
         FileNotFoundDatasetsError: the folder of the file does not exist.

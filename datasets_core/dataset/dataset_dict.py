@@ -170,7 +170,7 @@ class DatasetDict(SplitMapping[Dataset]):
 
     @each_split(Dataset)
     def align_labels_with_mapping(self, label2id: dict[str, int], label_column: str) -> Self:
-        """Return number the labels of every split as `label2id` says; see `Dataset.align_labels_with_mapping`."""
+        """Renumber the class labels of every split by `label2id`; see `Dataset.align_labels_with_mapping`."""
 
     @each_split(Dataset)
     def flatten(self, max_depth: int = 16) -> Self:
@@ -314,7 +314,7 @@ class DatasetDict(SplitMapping[Dataset]):
         num_proc: int | None = None,
         desc: str | None = None,
     ) -> Self:
-        """Keep the rows of every split for which `function` returns something true; see `Dataset.filter`.
+        """Keep the rows of every split for which `function` returns a true value; see `Dataset.filter`.
 
         Args:
             cache_file_names: a file for the index of each split, in Arrow's format.
@@ -423,7 +423,7 @@ class DatasetDict(SplitMapping[Dataset]):
 
     @each_split(Dataset)
     def cleanup_cache_files(self) -> dict[str, int]:
-        """Delete results of transforms that no split shows, and say how many for each; see `Dataset.cleanup_cache_files`."""
+        """Delete cached results that no split uses, and return their numbers; see `Dataset.cleanup_cache_files`."""
 
     # -- files ---------------------------------------------------------------------------------------------------------
 

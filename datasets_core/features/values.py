@@ -76,7 +76,7 @@ def plain_scalar(value: Any) -> Any:
 
 
 def number_of(value: Any) -> Any:
-    """`plain_scalar`, also of an array of one element, as `datasets` takes it for a number.
+    """`plain_scalar`, also of an array of one element, which `datasets` accepts as a number.
 
     >>> number_of(np.array([[2.5]]))
     2.5

@@ -94,7 +94,7 @@ class RecordCursor:
             pass
 
     def check_end(self) -> None:
-        """See that no record follows.
+        """Check that no record follows.
 
         Raises:
             DamagedShardError: one does.

@@ -298,7 +298,7 @@ class Block:
         return [[row[name] for row in rows] for name in wanted]
 
     def whole(self) -> Any:
-        """Return the rows together, as the function is given them."""
+        """Return the rows together, in the form in which the function receives them."""
         inputs = self.inputs
         if inputs.formatted is not None and not inputs.reads_by_column:
             return inputs.formatted._batch(self.numbers)

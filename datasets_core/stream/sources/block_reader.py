@@ -259,7 +259,7 @@ class BlockFetches:
         return data
 
     def close(self) -> None:
-        """Fetch nothing more, and keep nothing."""
+        """Stop fetching, and drop all blocks."""
         self._ahead.close()
         self._groups, self._beside = {}, {}
 
