@@ -274,6 +274,10 @@ except DatasetsCoreError as error:
     print(type(error).__name__, error.value, error.known)
 ```
 
+```text
+UnknownColumnError txt ('text',)
+```
+
 * An error of your function shows its frames and one of the library; `DATASETS_CORE_FULL_TRACEBACKS=1` shows all.
 * `DATASETS_VERBOSITY=info` logs what the library does: files that it chose, downloads, and cached results that it used.
 * `datasets-core doctor` prints versions, installed extras, and whether this machine can confine scripts. Add it to a report.

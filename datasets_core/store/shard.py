@@ -33,7 +33,7 @@ class Reader(Protocol):
     schema: pa.Schema
 
     def num_batches(self) -> int:
-        """Return number of batches."""
+        """Return the number of batches."""
         ...
 
     def batch_rows(self) -> list[int]:
