@@ -106,7 +106,7 @@ def card_nodes(text: str, *, path: str, lines_above: int = 0) -> dict[str, tuple
 
 
 def check_yaml(text: str, *, path: str, lines_above: int = 0) -> None:
-    """Refuse invalid YAML, without the time to construct its values.
+    """Refuse broken YAML, without the time that it takes to make something of it.
 
     Raises:
         ManifestError: as for `card_nodes`.
@@ -289,9 +289,9 @@ class _CardReader:
             mark = error.problem_mark or error.context_mark
             problem = " ".join(filter(None, (error.context, error.problem))) or "it cannot be read"
             line = None if mark is None else mark.line + 1 + self._lines_above
-            is_deep = "nesting depth" in problem  # libyaml has a limit, too, which it meets first
-            what = f"the YAML is nested deeper than {MAX_DEPTH} levels" if is_deep else f"the YAML is broken: {problem}"
-            raise ManifestError(self._path, f"{'' if line is None else f'line {line}: '}{what}") from error
+            is_deep = "maximum nesting depth" in problem  # a limit of libyaml itself, for brackets
+            reason = f"the YAML is nested deeper than {MAX_DEPTH} levels" if is_deep else f"the YAML is broken: {problem}"
+            raise ManifestError(self._path, f"{'' if line is None else f'line {line}: '}{reason}") from error
         except (yaml.YAMLError, UnicodeError) as error:
             position = getattr(error, "position", getattr(error, "start", 0)) or 0
             line = text.count("\n", 0, position) + 1 + self._lines_above
@@ -416,7 +416,7 @@ class _Weigher:
 
 
 def way_out(path: str) -> str | None:
-    """Return why a path of a card may lead out of its repository; None for a path that stays inside.
+    """Why a path of a card may lead out of its repository; None for a path that stays inside.
 
     >>> way_out("data/*.csv"), way_out("../x"), way_out("s3://bucket/x")
     (None, "contains '..'", 'has a scheme')
