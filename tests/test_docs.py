@@ -118,7 +118,7 @@ def test_a_row_that_lost_against_the_peer_of_its_own_run_is_named(
     slow_machine["map_row"]["cells"]["datasets_core"]["cpu"] *= 1.25
     with pytest.raises(SystemExit, match=r"^map_row: .* \(-20%\)$"):
         report.compare(report.RESULTS, "operations", slow_machine)
-    with pytest.raises(SystemExit, match="measured with scale=0.25, this run with scale=1"):
+    with pytest.raises(SystemExit, match=r"measured with scale=0\.25, this run with scale=1"):
         report.compare(report.RESULTS, "operations", rows, scale=1)
     with pytest.raises(SystemExit, match="no row of streams in common"):
         report.compare(report.RESULTS, "streams", rows={})
