@@ -182,7 +182,8 @@ def load_dataset(
     registers = register_checksums or (download_config is not None and download_config.register_checksums)
     is_hashed = checks is not VerificationMode.NO_CHECKS
     held = _held(lock, builder, request, registers=registers, is_hashed=is_hashed)
-    with disk_errors(builder.cache_dir, action="use"), held, on_engine(engine, num_proc=num_proc):
+    runs_on = contextlib.nullcontext() if engine is None else on_engine(engine, num_proc=num_proc)
+    with disk_errors(builder.cache_dir, action="use"), held, runs_on:
         builder.download_and_prepare(
             download_config=download_config,
             download_mode=mode,

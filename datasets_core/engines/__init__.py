@@ -127,7 +127,7 @@ def get_engine(engine: str | Engine | None = None, *, num_proc: int | None = Non
 
 @contextlib.contextmanager
 def on_engine(engine: str | Engine | None, *, num_proc: int | None = None, address: str | None = None) -> Iterator[None]:
-    """Have `get_engine()` return this engine within the block, and end what an engine that is given by its name has started.
+    """Let `get_engine()` return this engine within the block, and end what an engine that is given by its name has started.
 
     Args:
         engine: see `get_engine`; None changes nothing.

@@ -434,7 +434,7 @@ class RemoteEngine:
             self._end(name, begun)
 
     def open(self) -> None:
-        """Have workers, and know how many; a run does so itself."""
+        """Start or find workers, and count them; a run calls this itself."""
 
     def _start(self, function: Any, head: Head, index: int, job: Any, retries: int) -> Future[Any]:
         """Begin a job; a future of what `answer` returns for it, whose exceptions are those of the workers alone."""

@@ -22,7 +22,6 @@ from datasets_core.features.schema import Features
 from datasets_core.fetch.checksums import digest_of
 from datasets_core.meta.listings import TABLES, DatasetFile, DatasetFiles
 from datasets_core.progress import Progress, progress
-from datasets_core.store import module_state
 from datasets_core.store.manifest import runs, staging_base, sums_of_stream
 from datasets_core.store.pieces import BatchRows
 from datasets_core.store.rows.rows import Rows
@@ -461,6 +460,8 @@ def _written(dataset: Rows, folder: str, wanted: Shards, bar: Progress) -> tuple
     least, more = divmod(dataset.num_rows, count)
     borders = [least * number + min(number, more) for number in range(count + 1)]
     jobs = [(number, count, start, stop) for number, (start, stop) in enumerate(pairwise(borders))]
+    from datasets_core.store import module_state  # 3 ms that reading does without
+
     name = None if settings().engine is not None else "threads" if (wanted.num_proc or 1) > 1 else "serial"
     engine = get_engine(name, num_proc=wanted.num_proc)
     found: list[SavedShard] = []

@@ -36,7 +36,6 @@ from datasets_core.meta.info import DatasetInfo
 from datasets_core.meta.splits import Split
 from datasets_core.optional import needed
 from datasets_core.progress import progress
-from datasets_core.store import module_state
 from datasets_core.store.rows.indices import agreed, as_features, checked_batch_size
 from datasets_core.store.rows.rows import Rows
 from datasets_core.store.table import RowTable
@@ -371,6 +370,8 @@ def _gathered(dataset: Rows, batches: list[tuple[int, int]]) -> Iterator[pa.Tabl
     engine = get_engine()
     if isinstance(engine, SerialEngine):
         return (table_of(dataset, *batch) for batch in batches)
+    from datasets_core.store import module_state  # 3 ms that reading does without
+
     made = module_state.run(engine, partial(_table_of, dataset), batches, verb="to_parquet()", ordered=True)
     return (table for _, table in made)
 

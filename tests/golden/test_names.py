@@ -56,6 +56,7 @@ OPTIONAL = (
             ", keyword engine: str | Engine | None=None",
             ", engine: str | Engine | None=None",
             ", engine: Any=None",
+            ", job_bytes: int | None=None",
         ),
         "",
     )

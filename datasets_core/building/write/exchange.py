@@ -67,7 +67,7 @@ class Exchange(NamedTuple):
             return -1
 
     def fetch(self, folder: str, names: Iterable[str]) -> None:
-        """Have files in a local folder."""
+        """Fetch files into a local folder, unless they are there."""
         for name in names:
             path = os.path.join(folder, name)
             if not os.path.exists(path):
@@ -77,7 +77,7 @@ class Exchange(NamedTuple):
                 os.replace(temporary, path)
 
     def send(self, folder: str, names: Iterable[str]) -> None:
-        """Have files of a local folder in the store."""
+        """Send files of a local folder to the store."""
         store, root = self._store()
         again_on_failure(self.url, partial(store.makedirs, root, exist_ok=True))
         for name in names:
