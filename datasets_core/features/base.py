@@ -60,7 +60,7 @@ _MAKERS: dict[str, Callable[[str], pa.DataType]] = {"time32": pa.time32, "time64
 
 
 def canonical_name(dtype: str) -> str:
-    """`dtype` as a feature keeps it: `"float"` is `"float32"`, `"double"` is `"float64"`, all else stays.
+    """Return `dtype` in the form that features store: `"float"` is `"float32"`, `"double"` is `"float64"`, all else stays.
 
     >>> canonical_name("double")
     'float64'
@@ -338,7 +338,6 @@ class Value(Feature):
 
     @property
     def arrow_type(self) -> pa.DataType:
-        """See `Feature.arrow_type`."""
         return type_from_name(self.dtype)
 
     def encode_example(self, value: Any) -> Any:
@@ -377,7 +376,6 @@ class List(Feature):
 
     @property
     def arrow_type(self) -> pa.DataType:
-        """See `Feature.arrow_type`."""
         item = feature_to_field("item", self.feature)
         return pa.list_(item) if self.length == -1 else pa.list_(item, self.length)
 
@@ -402,7 +400,6 @@ class LargeList(Feature):
 
     @property
     def arrow_type(self) -> pa.DataType:
-        """See `Feature.arrow_type`."""
         return pa.large_list(feature_to_field("item", self.feature))
 
 
@@ -484,38 +481,33 @@ def as_feature(given: Any, *, depth: int = 0) -> FeatureType:
 
 
 class Adopted(Feature):
-    """What makes a kind of columns of a class, `foreign`, as Hugging Face `datasets` takes it: see `adopted`."""
+    """Return a function that makes a feature of a class, `foreign`, of Hugging Face `datasets`; see `adopted`."""
 
     __slots__ = ()
     foreign: ClassVar[type]
 
     @property
     def arrow_type(self) -> pa.DataType:
-        """See `Feature.arrow_type`."""
         own = getattr(self.foreign, "pa_type", None)
         found: pa.DataType = self() if own is None else self.pa_type
         return found
 
     @property
     def storage(self) -> FeatureType:
-        """See `Feature.storage`."""
         from datasets_core.features.schema import feature_from_arrow  # which knows all kinds
 
         return feature_from_arrow(self.arrow_type)
 
     @property
     def needs_decoding(self) -> bool:
-        """See `Feature.needs_decoding`."""
         return hasattr(self.foreign, "decode_example") and bool(getattr(self, "decode", True))
 
     def cast_array(self, array: pa.Array) -> pa.Array | None:
-        """See `Feature.cast_array`."""
         cast = getattr(self, "cast_storage", None)
         return None if cast is None or array.type == self.arrow_type else cast(array)
 
     @classmethod
     def from_json(cls, form: Mapping[str, Any]) -> FeatureType:
-        """See `Feature.from_json`."""
         known = {field.name for field in dataclasses.fields(cls) if field.init}  # type: ignore[arg-type]
         return as_feature(cls.foreign(**{key: value for key, value in form.items() if key in known}))
 
@@ -607,13 +599,13 @@ def feature_to_arrow(feature: FeatureType) -> pa.DataType:
 
 
 def feature_to_field(name: str, feature: FeatureType) -> pa.Field:
-    """A column of that kind, as a field of an Arrow schema."""
+    """Return the field of an Arrow schema for a column of this feature."""
     metadata = feature.arrow_metadata if isinstance(feature, Feature) else None
     return pa.field(name, feature_to_arrow(feature), metadata=metadata)
 
 
 def needs_decoding(feature: FeatureType) -> bool:
-    """True if some value inside differs, as stored, from what the user sees."""
+    """True if a stored value differs from the value that the user sees, at any level."""
     if isinstance(feature, dict):
         return any(needs_decoding(inner) for inner in feature.values())
     if isinstance(feature, (List, LargeList)):

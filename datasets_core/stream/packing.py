@@ -35,7 +35,7 @@ _LEAST_IN_LANES = 32
 
 @dataclass(frozen=True, slots=True)
 class Pack(PlainStep):
-    """Sequences put together.
+    """Packed sequences.
 
     Attributes:
         length: tokens of a row at most.
@@ -54,17 +54,14 @@ class Pack(PlainStep):
 
     @property
     def unit(self) -> int | None:
-        """See `Step.unit`."""
         return None
 
     @property
     def text(self) -> str:
-        """See `Step.text`."""
         return f"pack({self.length})"
 
     @property
     def parts(self) -> tuple[Any, ...]:
-        """See `Step.parts`."""
         return self.length, self.columns, self.overlong, None if self.pad is None else dict(self.pad), self.window
 
     def for_shards(self, shards: int) -> Pack:
@@ -72,11 +69,9 @@ class Pack(PlainStep):
         return replace(self, window=min(self.window, max(_LEAST_IN_LANES, self.window // shards)))
 
     def on(self, node: Node, epoch: int, shards: int = 1) -> Node:
-        """See `Step.on`."""
         return Packed(node, self)
 
     def features(self, before: Features | None) -> Features | None:
-        """See `Step.features`."""
         if before is None:
             return None
         check_names(self.columns, list(before))
@@ -120,7 +115,7 @@ def _item(feature: Any) -> Any:
 
 @dataclass(frozen=True, slots=True)
 class Packed(Batchwise):
-    """The rows of a node put together; see `Pack`."""
+    """The packed rows of a node; see `Pack`."""
 
     below: Node
     step: Pack
@@ -251,7 +246,7 @@ def _rows(pieces: _Pieces, most: int) -> _Rows:
 
 
 def first_fit(lengths: Sequence[int], most: int) -> list[int]:
-    """For each length the first row that has room for it.
+    """Return, for each length, the first row with room for it.
 
     >>> first_fit([5, 4, 3, 3, 2, 1], 8)
     [0, 1, 0, 1, 2, 1]

@@ -268,7 +268,6 @@ class _TorchcodecReader(_Reader):
         self.frames = round((about.duration_seconds or 0) * self.rate)
 
     def read(self, start: int, stop: int | None) -> npt.NDArray[np.float32]:
-        """See `_Reader.read`."""
         if start or stop is not None:
             end = None if stop is None else stop / self.rate
             samples = self._decoder.get_samples_played_in_range(start / self.rate, end)
@@ -379,7 +378,7 @@ def wav_bytes(array: Any, sampling_rate: Any, num_channels: int | None = None) -
 
 @dataclass(frozen=True, slots=True)
 class Audio(Media):
-    """A sound in each row: a path, bytes or `{"array", "sampling_rate"}` goes in, a `Sound` comes out.
+    """A sound in each row: written as a path, bytes or `{"array", "sampling_rate"}`, read as a `Sound`.
 
     A `Sound` reads its file on use: `sound["array"]`, `sound["sampling_rate"]`, `sound.get_all_samples()`.
 

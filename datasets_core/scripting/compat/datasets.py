@@ -126,7 +126,7 @@ def cast_to_python_objects(obj: Any, only_1d_for_numpy: bool = False, optimize_l
 
 
 def set_caching_enabled(boolean: bool) -> None:
-    """True if the results of transforms are kept, from now on."""
+    """Choose whether results of transforms are cached from now on."""
     (config.enable_caching if boolean else config.disable_caching)()
 
 
@@ -533,7 +533,6 @@ class _Labelled(TaskTemplate):
     label_column: str
 
     def align_with_features(self, features: Mapping[str, Any]) -> Self:
-        """See `TaskTemplate.align_with_features`."""
         column = self.label_column
         if column not in features:
             known = ", ".join(map(repr, features))

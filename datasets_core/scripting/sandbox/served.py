@@ -85,7 +85,6 @@ class RemoteDownloads(DownloadManager):
 
     @property
     def cache_folders(self) -> tuple[str, str]:
-        """See `DownloadManager.cache_folders`."""
         return self._folders
 
     @property
@@ -102,7 +101,7 @@ class RemoteDownloads(DownloadManager):
         return self.extract(found) if self.download_config.extract_compressed_file else found
 
     def extract(self, path_or_paths: Any, num_proc: int | None = None) -> Any:
-        """Unpack archives: see `DownloadManager.extract`.  The parent does it, but for files that the script made itself."""
+        """Unpack archives: see `DownloadManager.extract`.  The parent does it, except for files that the script made itself."""
         asked = list(dict.fromkeys(leaves(path_or_paths)))
         own = os.path.join(scratch(), "")
         made = [path for path in asked if os.path.realpath(path).startswith(own)]
@@ -154,10 +153,10 @@ class RemoteDownloads(DownloadManager):
         return self._asked("locate", [name])[name] or None
 
     def delete_extracted_files(self) -> None:
-        """Nothing: the parent removes what is not kept."""
+        """Do nothing: the parent removes what is not kept."""
 
     def manage_extracted_files(self) -> None:
-        """Nothing: the parent removes what is not kept."""
+        """Do nothing: the parent removes what is not kept."""
 
     def _here(self) -> DownloadManager:
         """Return a manager for what the script makes itself."""
@@ -210,7 +209,6 @@ class RemoteStreams(StreamingDownloadManager):
         return self._asked.cache_folders
 
     def fetch(self, url: str) -> str:
-        """See `StreamingDownloadManager.fetch`."""
         return self._asked.fetched(url)
 
     def held(self, url: str) -> str | None:
@@ -218,11 +216,9 @@ class RemoteStreams(StreamingDownloadManager):
         return None
 
     def stream(self, url: str) -> BinaryIO:
-        """See `StreamingDownloadManager.stream`."""
         return cast(BinaryIO, io.BufferedReader(_Bytes(self._asked, url), _BLOCK))
 
     def is_enforced(self, url: str) -> bool:
-        """See `StreamingDownloadManager.is_enforced`."""
         return self._asked.answer({"ask": "enforced", "names": [url]})["is_enforced"] is True
 
     def tell_whole(self, url: str, *, is_folder: bool) -> None:
@@ -230,7 +226,6 @@ class RemoteStreams(StreamingDownloadManager):
         self._asked.answer({"ask": "whole folder" if is_folder else "whole file", "names": [url]})
 
     def get_recorded_sizes_checksums(self) -> dict[str, dict[str, int | str | None]]:
-        """See `DownloadManager.get_recorded_sizes_checksums`."""
         return self._asked.get_recorded_sizes_checksums()
 
     def _fetched(self, url: str, watch: Watch) -> tuple[str, FileRecord]:

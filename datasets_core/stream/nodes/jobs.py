@@ -47,13 +47,13 @@ def _made(call: Callable[[], object]) -> None:
 
 
 def fetch_first_rows(places: Sequence[tuple[Node, State]]) -> None:
-    """Have the next row of each node fetched, which stays with its source; no function of the user is called."""
+    """Fetch the next row of each node, which stays with its source; no function of the user is called."""
     found = [first for node, state in places if (first := node.first_place(state)) is not None]
     ask_together([partial(_read, rows, place) for rows, place in found if rows.source.is_fetched])
 
 
 def reach_together(counts: Sequence[tuple[Node, int]]) -> None:
-    """Have each node find out whether it has this many rows."""
+    """Find out in each node whether it has this many rows."""
     found = [(first[0], count) for node, count in counts if (first := node.first_place(node.start)) is not None]
     ask_together([partial(rows.reach, count) for rows, count in found if rows.source.is_fetched])
 
@@ -70,7 +70,7 @@ JobRows: TypeAlias = "pa.RecordBatch | list[dict[str, Any]]"
 
 
 class Marked(NamedTuple):
-    """Some rows, and where they begin, so that their job can begin there again.
+    """Rows, and the position at which their job can start again to make them.
 
     Attributes:
         rows: the rows.
@@ -149,20 +149,16 @@ class GeneratedRows(Node):
 
     @property
     def start(self) -> State:
-        """See `Node.start`."""
         return [0, 0]
 
     @property
     def num_rows(self) -> int | None:
-        """See `Node.num_rows`."""
         return None
 
     def state_after(self, count: int) -> State | None:
-        """See `Node.state_after`."""
         return None
 
     def check_state(self, at: Any) -> None:
-        """See `Node.check_state`."""
         if not isinstance(at, (list, tuple)) or len(at) not in (2, 3) or not all(map(is_count, at[:2])):
             raise no_place(at, self.start)
         if len(at) == 3 and not (is_listed(at[2], 2) and is_whole(at[2][0])):
@@ -170,7 +166,6 @@ class GeneratedRows(Node):
         check_reach(at[0], len(self.order), "part")
 
     def blocks(self, state: State) -> Iterator[Delivery]:
-        """See `Node.blocks`."""
         place, row, *marks = state
         mark = marks[0] if marks else None
         while place < len(self.order):
@@ -290,16 +285,13 @@ class GeneratedRows(Node):
 
     @property
     def most_rows(self) -> int | None:
-        """See `Node.most_rows`."""
         return None
 
     @property
     def num_parts(self) -> int:
-        """See `Node.num_parts`."""
         return len(self.order)
 
     def in_turn(self, turn: int) -> GeneratedRows:
-        """See `Node.in_turn`."""
         return self
 
     def timed_by(self, clock: Callable[[], float]) -> GeneratedRows:
@@ -307,7 +299,7 @@ class GeneratedRows(Node):
         return self
 
     def shard(self, index: int, count: int) -> GeneratedRows:
-        """See `Node.shard`: every so many of the jobs, or where these are fewer, every so many of the rows of one.
+        """See `Node.shard`: every `count`-th job, or if there are fewer jobs, every n-th row of one.
 
         >>> [[each.order, each.first, each.every] for each in (GeneratedRows(None, (7, 8)).shard(i, 5) for i in range(5))]
         [[(7,), 0, 3], [(8,), 0, 2], [(7,), 1, 3], [(8,), 1, 2], [(7,), 2, 3]]
@@ -319,12 +311,10 @@ class GeneratedRows(Node):
         return replace(self, order=(self.order[number],), every=len(range(number, count, jobs)), first=index // jobs)
 
     def shard_jobs(self, index: int, count: int, *, is_contiguous: bool) -> GeneratedRows:
-        """See `Node.shard_jobs`."""
         chosen = even_run(len(self.order), count, index) if is_contiguous else range(index, len(self.order), count)
         return replace(self, order=tuple(self.order[place] for place in chosen))
 
     def sharing(self, cursor: SharedCursor, state: State, clock: Callable[[], float] | None = None) -> GeneratedRows:
-        """See `Node.sharing`."""
         if self.every == 1:
             return self
         place, row, *marks = state
@@ -363,7 +353,6 @@ class RowsOfJobs(Source):
 
     @property
     def row_jobs(self) -> tuple[RowJob, ...]:
-        """See `Source.row_jobs`."""
         return self.jobs
 
     def signed(self) -> list[Any]:

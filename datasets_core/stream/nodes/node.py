@@ -73,7 +73,7 @@ class Node(ABC):
         """Yield the rows after a state, in non-empty blocks."""
 
     def batches(self, state: State, size: int | None) -> Iterator[Delivery]:
-        """Return the rows after a state in blocks of `size` rows (None: all), but for the last."""
+        """Return the rows after a state in blocks of `size` rows (None: all), except the last."""
         return batched(self.blocks(state), size)
 
     # -- counting and skipping -----------------------------------------------------------------------------------------
@@ -85,7 +85,7 @@ class Node(ABC):
 
     @property
     def length(self) -> int | None:
-        """The `num_rows` of a stream that this node gives: of a part of the rows, where `num_rows` counts all."""
+        """The number of rows that a stream of this node reports: of its part, while `num_rows` counts all."""
         return self.num_rows
 
     def reach(self, count: int) -> int | None:
@@ -189,7 +189,7 @@ class Node(ABC):
 
     @property
     def placed(self) -> Ordered | None:
-        """The node itself, if it gives rows whose places are known by arithmetic."""
+        """The node itself if the positions of its rows can be computed; otherwise None."""
         return None
 
     @property
@@ -209,7 +209,7 @@ class Node(ABC):
 
     @property
     def may_fail(self) -> bool:
-        """True if rows may fail in a step, and others come all the same."""
+        """True if a row may fail in a step without ending the stream."""
         return False
 
     def first_place(self, state: State) -> tuple[Ordered, int] | None:
@@ -251,7 +251,6 @@ class Over(Node):
 
     @property
     def start(self) -> State:
-        """See `Node.start`."""
         return [self.below.start, *[0] * self.own_numbers] if self.own_numbers else self.below.start
 
     def inner(self, state: State) -> State:
@@ -265,78 +264,63 @@ class Over(Node):
         return found
 
     def check_state(self, at: Any) -> None:
-        """See `Node.check_state`."""
         if self.own_numbers and not (is_listed(at, 1 + self.own_numbers) and all(map(is_count, at[1:]))):
             raise no_place(at, self.start)
         self.below.check_state(at[0] if self.own_numbers else at)
 
     @property
     def most_rows(self) -> int | None:
-        """See `Node.most_rows`."""
         return self.below.most_rows
 
     @property
     def num_parts(self) -> int:
-        """See `Node.num_parts`."""
         return self.below.num_parts
 
     def in_turn(self, turn: int) -> Node:
-        """See `Node.in_turn`."""
         return self._over(self.below.in_turn(turn))
 
     def shuffle_parts(self, seed: int, epoch: int) -> Node | None:
-        """See `Node.shuffle_parts`."""
         below = self.below.shuffle_parts(seed, epoch) if self.locality >= Locality.ROW else None
         return None if below is None else self._over(below)
 
     def shard(self, index: int, count: int) -> Node | None:
-        """See `Node.shard`."""
         below = self.below.shard(index, count) if self.locality >= Locality.SHARD else None
         return None if below is None else self._over(below).of_shard(index, count)
 
     def shard_jobs(self, index: int, count: int, *, is_contiguous: bool) -> Node | None:
-        """See `Node.shard_jobs`."""
         if self.locality < Locality.PART:
             return None
         below = self.below.shard_jobs(index, count, is_contiguous=is_contiguous)
         return None if below is None else self._over(below)
 
     def as_shard(self, index: int, count: int) -> Node:
-        """See `Node.as_shard`."""
         below = self.below.of_shard(index, count)
         own = self.of_shard(index, count)
         return own if below is self.below else replace(own, below=below)  # type: ignore[type-var]
 
     def timed_by(self, clock: Callable[[], float]) -> Node:
-        """See `Node.timed_by`."""
         return self._over(self.below.timed_by(clock))
 
     def sharing(self, cursor: SharedCursor, state: State, clock: Callable[[], float] | None = None) -> Node:
-        """See `Node.sharing`."""
         return self._over(self.below.sharing(cursor, self.inner(state), clock))
 
     @property
     def bottom(self) -> Node:
-        """See `Node.bottom`."""
         return self.below.bottom
 
     @property
     def shards(self) -> Shards | None:
-        """See `Node.shards`."""
         return self.below.shards
 
     @property
     def is_combination(self) -> bool:
-        """See `Node.is_combination`."""
         return self.below.is_combination
 
     @property
     def may_fail(self) -> bool:
-        """See `Node.may_fail`."""
         return self.below.may_fail
 
     def first_place(self, state: State) -> tuple[Ordered, int] | None:
-        """See `Node.first_place`."""
         return self.below.first_place(self.inner(state))
 
 
@@ -347,11 +331,9 @@ class Unmeasured(Over):
 
     @property
     def num_rows(self) -> int | None:
-        """See `Node.num_rows`."""
         return None
 
     def state_after(self, count: int) -> State | None:
-        """See `Node.state_after`."""
         return None
 
 
@@ -370,7 +352,7 @@ class RowChange(Layer):
         """Return the rows, changed."""
 
     def attempted(self, block: Block, numbers: Numbers, failures: Failures) -> Block:
-        """`changed`; rows that fail are noted, and where that is tolerated left out: each is then tried by itself."""
+        """Like `changed`; failed rows are recorded, and left out where that is allowed: rows are then tried one by one."""
         try:
             return self.changed(block, numbers)
         except Exception as error:
@@ -400,7 +382,7 @@ class RowChange(Layer):
 
 
 def batched(deliveries: Iterator[Delivery], size: int | None) -> Iterator[Delivery]:
-    """Deliveries in batches of `size` rows (None: all), but for the last."""
+    """Deliveries in batches of `size` rows (None: all), except the last."""
     return chain.from_iterable(map(_Waiting(size).add, chain(deliveries, (None,))))
 
 
@@ -535,7 +517,7 @@ def is_whole(given: Any) -> bool:
 
 
 def is_listed(given: Any, count: int) -> bool:
-    """Return True if JSON holds a list of so many values here."""
+    """Return True if the JSON value is a list of `count` values."""
     return isinstance(given, (list, tuple)) and len(given) == count
 
 

@@ -103,7 +103,6 @@ class Ordered(Node):
 
     @property
     def length(self) -> int | None:
-        """See `Node.length`."""
         return None if self.is_shared else self.num_rows
 
     def reach(self, count: int) -> int:
@@ -111,38 +110,32 @@ class Ordered(Node):
         return self._top.reach(count)
 
     def state_after(self, count: int) -> State:
-        """See `Node.state_after`."""
         return self.reach(count)
 
     def check_state(self, at: Any) -> None:
-        """See `Node.check_state`."""
         if not is_count(at):
             raise no_place(at, self.start)
         check_reach(at, self.reach(at), "row")
 
     @property
     def most_rows(self) -> int | None:
-        """See `Node.most_rows`."""
         return self.num_rows
 
     @property
     def num_parts(self) -> int:
-        """See `Node.num_parts`."""
         blocks = self.structure()
         return 1 if blocks is None else max(1, blocks.num_files)
 
     @property
     def placed(self) -> Ordered:
-        """See `Node.placed`."""
         return self
 
     def first_place(self, state: State) -> tuple[Ordered, int]:
-        """See `Node.first_place`."""
         return self, int(state)
 
     @property
     def is_shared(self) -> bool:
-        """True if others deliver rows of it, too."""
+        """True if other readers also deliver rows of the source."""
         return bool(self._shares)
 
     @property
@@ -152,7 +145,6 @@ class Ordered(Node):
 
     @property
     def start(self) -> State:
-        """See `Node.start`."""
         return 0
 
     def places(self, numbers: Ints) -> Ints:
@@ -238,7 +230,6 @@ class Ordered(Node):
         return ShuffledBlocks(blocks, seed, _WINDOW, _WINDOW_BYTES // others, 1, reshuffles)
 
     def timed_by(self, clock: Callable[[], float]) -> Ordered:
-        """See `Node.timed_by`."""
         found = copy.copy(self)
         found._clock = clock
         return found
@@ -264,12 +255,11 @@ class Ordered(Node):
         return max(pools, key=lambda pool: (pool.engine == "processes", pool.count), default=None)
 
     def blocks(self, state: State, size: int | None = None) -> Iterator[Delivery]:
-        """See `Node.blocks`; blocks of `size` rows but for the last, where it is given."""
+        """See `Node.blocks`; blocks of `size` rows except the last, if it is given."""
         pool = self.pool
         return self._walk(state, size, self._made, self._delivery) if pool is None else self._worked(state, size, pool)
 
     def batches(self, state: State, size: int | None) -> Iterator[Delivery]:
-        """See `Node.batches`."""
         return super().batches(state, size) if size is None or self.pool is not None else self.blocks(state, size)
 
     def _worked(self, state: State, size: int | None, pool: WorkerPool) -> Iterator[Delivery]:
@@ -503,7 +493,7 @@ class SharedCursor:
         self._parts: dict[int, SharedCursor] = {}
 
     def expect(self, key: Hashable, reader: int, row: int, begin: Any) -> None:
-        """A reader will read these rows, from this row on."""
+        """Announce that a reader will read these rows, from this row on."""
         self._reading(key).expect(reader, row, begin)
 
     def pieces(self, key: Hashable, reader: int, row: int, begin: Any, opened: Opened) -> Generator[Piece]:
@@ -534,7 +524,7 @@ class SharedCursor:
         return self._parts.setdefault(number, SharedCursor())
 
     def close(self) -> None:
-        """End what was begun."""
+        """Cancel work in progress."""
         for part in self._parts.values():
             part.close()
         for reading in self._readings.values():

@@ -31,8 +31,8 @@ from datasets_core.errors import (
 from datasets_core.fetch.checksums import DownloadConfig
 from datasets_core.fetch.http import Credentials, RetryPolicy, origin_of
 from datasets_core.fetch.hub import client
-from datasets_core.fetch.hub.cache import HubCache
 from datasets_core.fetch.hub.client import Hub, HubAnswer, HubRequests, UnansweredError, paged, refusal
+from datasets_core.fetch.hub.repository import HubCache
 
 FILES = {"a.csv": "a\n1\n", "data/b.parquet": b"PAR1" * 10}
 NAMES = [".gitattributes", "a.csv", "data/b.parquet"]
@@ -690,7 +690,7 @@ def test_a_long_answer_has_the_time_that_its_bytes_need(
             threading.Event().wait(0.3)
 
     site.pages["/api/long"] = faults.page(faults=[by_and_by])
-    with config.using(offline=False, hub_timeout_seconds=1.0):
+    with config.using(offline=False, hub_timeout_seconds=1.5):
         assert requests_to(site.url, policy).answer(f"{site.url}/api/long").body == body
 
 
