@@ -35,6 +35,10 @@ _BINARY = {
     b"\x89HDF": "an HDF5 file",
     b"SQLite format 3": "an SQLite database",
     b"\xd0\xcf\x11\xe0": "an old Office file",
+    b"ORC": "an ORC file",
+    b"Obj\x01": "an Avro file",
+    b"\x93NUMPY": "a numpy array",
+    b"FEA1": "a Feather file",
 }
 
 

@@ -67,6 +67,7 @@ _EXTRAS = {
     "fast": "read S3, GCS and Azure by obstore",
     "hdf5": "read HDF5 files",
     "jax": "rows as JAX arrays",
+    "heic": "decode HEIC images",
     "jpeg": 'JPEG pixels equal to those of TensorFlow (`jpeg_dct="fast"`)',
     "narwhals": "exchange with all frames that narwhals knows",
     "pandas": "`to_pandas`, `from_pandas`, csv options of pandas",
