@@ -280,7 +280,7 @@ class CsvConfig(BuilderConfig):
             self.on_bad_lines = "warn" if self.warn_bad_lines else "skip"
         dates = self.parse_dates
         if dates is not None and not (isinstance(dates, (list, tuple)) and all(isinstance(name, str) for name in dates)):
-            raise ConfigurationError(f"parse_dates={dates!r} is no list of names. Pass the names of the columns, as ['date'].")
+            raise ConfigurationError(f"parse_dates={dates!r} must be a list. Pass the names of the columns, as ['date'].")
         self.types()  # refuses types that do not exist
 
     def types(self) -> dict[Any, FeatureType]:
@@ -288,7 +288,7 @@ class CsvConfig(BuilderConfig):
         found = {name: _dtype_feature(kind) for name, kind in self.dtype.items()} if isinstance(self.dtype, Mapping) else {}
         if self.dtype is not None and not isinstance(self.dtype, Mapping):
             found[None] = _dtype_feature(self.dtype)
-        return {**found, **dict.fromkeys(self.parse_dates or (), Value("timestamp[us]"))}
+        return {**found, **{name: Value("timestamp[us]") for name in self.parse_dates or ()}}
 
     def create_config_id(self, config_kwargs: dict[str, Any], custom_features: Features | None = None) -> str:
         """See `BuilderConfig.create_config_id`: a separator that was found in the first local file is part of it."""

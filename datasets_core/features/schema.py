@@ -135,12 +135,19 @@ class Features(dict[str, FeatureType]):
         """
         recorded = _recorded_features(pa_schema)
         features = cls()
+        known: dict[tuple[str, str], FeatureType] = {}  # of tables with thousands of columns of one type
         for field in pa_schema:
             form = recorded.get(field.name)
+            kind = (str(field.type), repr(form))
+            if form is not None and kind in known:
+                features[field.name] = _copied(known[kind])
+                continue
             dtype = _plain_dtype(form)
             found = Value(dtype) if dtype else None if form is None else feature_from_json(form, path=field.name)
             if found is None or storage_type(feature_to_arrow(found)) != storage_type(field.type):
                 found = feature_from_field(field)
+            elif form is not None and _is_plain(found):
+                known[kind] = found
             features[field.name] = found
         return features
 
@@ -498,6 +505,15 @@ def _joined(one: FeatureType, other: FeatureType) -> FeatureType:
     raise _DifferError
 
 
+def _is_plain(feature: FeatureType) -> bool:
+    """Return True for a single value, and for dicts of such."""
+    return all(map(_is_plain, feature.values())) if isinstance(feature, dict) else isinstance(feature, Value)
+
+
+def _copied(feature: FeatureType) -> FeatureType:
+    return {name: _copied(each) for name, each in feature.items()} if isinstance(feature, dict) else feature
+
+
 _LISTS = (
     (pa.types.is_list, pa.list_),
     (pa.types.is_large_list, pa.large_list),
@@ -532,6 +548,8 @@ def _plain_field(field: pa.Field) -> pa.Field:
 
 def plain_schema(schema: pa.Schema) -> pa.Schema:
     """Return the schema with plain types; the same object if it has no dictionary."""
+    if "dictionary<" not in str(schema.types):
+        return schema
     plain = pa.schema([_plain_field(field) for field in schema], schema.metadata)
     return schema if plain.equals(schema) else plain
 
