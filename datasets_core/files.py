@@ -13,6 +13,7 @@ import logging
 import os
 import posixpath
 import stat
+import sys
 import threading
 import time
 from collections.abc import Iterator
@@ -544,9 +545,29 @@ def sync_file(path: str) -> None:
 
 def sync_folder(path: str) -> None:
     """Have the names in a local folder reach the disk (nothing to do on Windows, which opens no folders)."""
-    if os.name == "nt":
-        return
-    sync_file(path)
+    if sys.platform != "win32":
+        sync_file(path)
+
+
+def read_at(descriptor: int, size: int, start: int) -> bytes:
+    """Return bytes of an open file from a position; on Windows, the position of the descriptor moves."""
+    if hasattr(os, "pread"):
+        return os.pread(descriptor, size, start)
+    with _seeking:
+        os.lseek(descriptor, start, os.SEEK_SET)
+        return os.read(descriptor, size)
+
+
+def read_into(descriptor: int, buffer: memoryview, start: int) -> int:
+    """Read bytes of an open file from a position into a buffer, as `read_at`; return how many."""
+    if hasattr(os, "preadv"):
+        return os.preadv(descriptor, [buffer], start)
+    found = read_at(descriptor, len(buffer), start)
+    buffer[: len(found)] = found
+    return len(found)
+
+
+_seeking = threading.Lock()
 
 
 @contextlib.contextmanager

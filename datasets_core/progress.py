@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import sys
 import threading
 import time
 import warnings
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Protocol, TextIO
 
@@ -17,6 +18,11 @@ class Progress(Protocol):
 
     def update(self, n: int = 1, /) -> object:
         """`n` more units are done."""
+
+
+def is_seen(bar: Progress) -> bool:
+    """Return True if somebody may see this progress."""
+    return not isinstance(bar, _Silent)
 
 
 class _Silent:
@@ -54,6 +60,9 @@ class _PrintedLines:
         if self._total and 0 < self._done < self._total:
             text += f", about {took / self._done * (self._total - self._done):.0f} s left"
         print(text, file=sys.stderr, flush=True)
+
+
+_LOOK_SECONDS = 0.2  # between two looks at how far a function, or a worker, is
 
 
 class Switch:
@@ -181,3 +190,127 @@ def _is_notebook(stream: TextIO) -> bool:
 def _is_terminal(stream: TextIO | None) -> bool:
     """Return True if the stream is a terminal; a process may have no standard error at all, or a closed one."""
     return stream is not None and not stream.closed and stream.isatty()
+
+
+# Progress of work elsewhere: in a function that takes its time, in a thread, in another process.
+
+
+class ProgressFile:
+    """Writes the number of rows done to a file, for the progress bar of another process.
+
+    Nothing is written where the folder is not there, as on another machine.
+    """
+
+    def __init__(self, path: str) -> None:
+        is_here = path and os.path.isdir(os.path.dirname(path))
+        self._descriptor = os.open(path, os.O_WRONLY | os.O_CREAT, 0o666) if is_here else -1
+        self._done = 0
+
+    def update(self, rows: int) -> None:
+        """Add rows that are done."""
+        if self._descriptor >= 0:
+            self._done += rows
+            os.lseek(self._descriptor, 0, os.SEEK_SET)
+            os.write(self._descriptor, b"%020d" % self._done)
+
+    def __enter__(self) -> ProgressFile:
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        if self._descriptor >= 0:
+            os.close(self._descriptor)
+
+
+@contextmanager
+def followed(tell: Callable[[int], object] | None, rows_done: Callable[[], int]) -> Iterator[None]:
+    """Pass on, several times a second, how many more rows are done: by a thread, since the function may take its time."""
+    if tell is None:
+        yield
+        return
+    ended = threading.Event()
+
+    def follow() -> None:
+        shown, is_over = 0, False
+        while not is_over:
+            is_over = ended.wait(_LOOK_SECONDS)
+            done = rows_done()
+            if done > shown:
+                tell(done - shown)
+                shown = done
+
+    following = threading.Thread(target=follow, name="datasets_core-progress", daemon=True)
+    following.start()
+    try:
+        yield
+    finally:
+        ended.set()
+        following.join()
+
+
+def told(path: str) -> int:
+    """Return the number in a progress file; 0 if there is none yet."""
+    with contextlib.suppress(OSError, ValueError), open(path, "rb") as handle:
+        return int(handle.read() or 0)
+    return 0
+
+
+class Meter:
+    """How much of a job is done, for a thread that asks several times a second.
+
+    Attributes:
+        done: number of rows or bytes; code that knows it better than by what was added sets another function.
+    """
+
+    def __init__(self) -> None:
+        self._added = 0
+        self.done: Callable[[], int] = lambda: self._added
+
+    def reset(self) -> None:
+        """Begin with nothing done."""
+        type(self).__init__(self)
+
+    def add(self, count: int) -> None:
+        """Count more as done."""
+        self._added += count
+
+
+class FileMeter(Meter):
+    """Bytes of files that are read one after the other, perhaps again from the first one on."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._starts: dict[str, int] = {}
+        self._end, self._place = 0, (0, -1, 0)
+        self.done = self._read
+
+    def opened(self, path: str, descriptor: int, size: int) -> None:
+        """A file is read from now on."""
+        start = self._starts.setdefault(path, self._end)
+        self._end = max(self._end, start + size)
+        self._place = start, descriptor, size
+
+    def _read(self) -> int:
+        start, descriptor, size = self._place
+        try:
+            return start + min(os.lseek(descriptor, 0, os.SEEK_CUR), size)
+        except OSError:  # it was closed
+            return start + size
+
+
+_current = threading.local()
+
+
+def meter() -> Meter | None:
+    """Return the meter of the job that this thread runs; None if nobody looks."""
+    found: Meter | None = getattr(_current, "meter", None)
+    return found
+
+
+@contextmanager
+def metered(used: Meter) -> Iterator[Meter]:
+    """Have `meter()` return this one."""
+    _current.meter = used
+    try:
+        yield used
+    finally:
+        _current.meter = None

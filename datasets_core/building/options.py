@@ -688,8 +688,11 @@ def _text(path: str | None, *, within: str | None = None) -> str | None:
 @contextlib.contextmanager
 def _alone_in(folder: str) -> Iterator[None]:
     """Lock the folder against other registering processes; without a lock file among the author's files."""
-    import fcntl
-
+    try:
+        import fcntl  # not on every system
+    except ImportError:  # the merge happens right before the rename
+        yield
+        return
     with disk_errors(folder):
         descriptor = os.open(folder, os.O_RDONLY)
     try:

@@ -138,7 +138,7 @@ def _machine_facts(found: Layers) -> dict[str, Any]:
             "Landlock": f"ABI {version}: {', '.join(kernel.coverage(version))}" if version else "not available",
             "seccomp": ("available, reports refusals" if found.notices else "available") if found.seccomp else "not available",
             "bwrap": _bwrap(found),
-            "user": f"{os.geteuid()}; a sandboxed process drops all capabilities",
+            "user": f"{getattr(os, 'geteuid', lambda: 'unknown')()}; a sandboxed process drops all capabilities",
             "memory limit of a sandboxed script": f"{limits.memory_bytes():,} bytes (setting confined_memory_bytes)",
         },
     }

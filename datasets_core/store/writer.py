@@ -146,6 +146,8 @@ class HashedFile:
 
     def _announce(self) -> None:
         if self._hashing is None:
+            if not hasattr(os, "preadv"):  # reading would move the place that is written to: all is hashed at the end
+                return
             if self.position < _INLINE_BYTES:
                 return
             from datasets_core.engines.threads import in_thread  # 2 ms that small files do without
@@ -177,7 +179,7 @@ class HashedFile:
         block = memoryview(bytearray(min(_HASH_BLOCK, max(goal - self._hashed, 1))))
         while self._hashed < goal:
             wanted = block[: min(_HASH_BLOCK, goal - self._hashed)]
-            found = os.preadv(self._descriptor, [wanted], self._hashed)
+            found = files.read_into(self._descriptor, wanted, self._hashed)
             if found == 0:
                 raise OSError(f"{self.path} became shorter while it was written")
             self._sha256.update(wanted[:found])
@@ -295,11 +297,15 @@ def _span(source: int, is_file: bool) -> tuple[int, int] | None:
     size = os.fstat(source).st_size
     start, stop = 0, size
     if is_file:
-        tail = os.pread(source, 10, max(size - 10, 0))
+        tail = files.read_at(source, 10, max(size - 10, 0))
         start, stop = len(_MAGIC), size - 10 - int.from_bytes(tail[:4], "little", signed=True)
-        if os.pread(source, len(_MAGIC), 0) != _MAGIC or not start < stop < size:
+        if files.read_at(source, len(_MAGIC), 0) != _MAGIC or not start < stop < size:
             return None
-    if stop - start < len(END) or os.pread(source, 4, start) != _START or os.pread(source, len(END), stop - len(END)) != END:
+    if (
+        stop - start < len(END)
+        or files.read_at(source, 4, start) != _START
+        or files.read_at(source, len(END), stop - len(END)) != END
+    ):
         return None
     return start, stop
 
@@ -308,7 +314,7 @@ def _copy(source: int, target: int, start: int, stop: int) -> None:
     # `copy_file_range` takes half as long again here: a stream begins 8 bytes into its file, so no page is copied as one
     block = memoryview(bytearray(min(_BLOCK, stop - start)))
     while start < stop:
-        found = os.preadv(source, [block[: min(_BLOCK, stop - start)]], start)
+        found = files.read_into(source, block[: min(_BLOCK, stop - start)], start)
         if not found:
             raise OSError(errno.EIO, "a file became shorter while it was copied")
         start += found

@@ -25,7 +25,7 @@ from datasets_core.features.arrow import is_expression
 from datasets_core.features.base import List
 from datasets_core.features.schema import Features
 from datasets_core.features.values import tensor_array
-from datasets_core.progress import progress, switch
+from datasets_core.progress import ProgressFile, followed, progress, switch
 from datasets_core.store.pieces import Ints
 from datasets_core.store.rows.indices import as_features, checked_batch_size, names_of
 from datasets_core.store.rows.rows import Lineage, Rows
@@ -153,14 +153,13 @@ def chosen_rows(
 
 
 def _job(plan: FilterPlan, part: Part) -> Ints:
-    from datasets_core.dataset.transforms.calling import ProgressFile
 
     with ProgressFile(part.tells) as teller:
         return _chosen(plan, part, teller.update if part.tells else None)
 
 
 def _chosen(plan: FilterPlan, part: Part, tell: Callable[[int], object] | None) -> Ints:
-    from datasets_core.dataset.transforms.calling import Caller, followed
+    from datasets_core.dataset.transforms.calling import Caller
     from datasets_core.dataset.transforms.values import Inputs, columns_read
 
     read = None if plan.batched else columns_read(plan.calls.function)

@@ -11,7 +11,7 @@ from typing import BinaryIO, Protocol, TypeAlias
 
 from datasets_core.engines.threads import StallTimeout
 from datasets_core.errors import DataFilesNotFoundError, DownloadError, FileChangedError
-from datasets_core.files import disk_errors
+from datasets_core.files import disk_errors, read_at
 
 Range: TypeAlias = tuple[int, int]
 Bytes: TypeAlias = "bytes | memoryview"
@@ -203,7 +203,7 @@ class LocalRanges(_SoughtRanges):
         return FileVersion(found.st_size, str(found.st_mtime_ns))
 
     def _part(self, data: BinaryIO, start: int, count: int) -> bytes:
-        return os.pread(data.fileno(), count, start)
+        return read_at(data.fileno(), count, start)
 
 
 class OpenedRanges(_SoughtRanges):
