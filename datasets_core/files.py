@@ -549,27 +549,6 @@ def sync_folder(path: str) -> None:
         sync_file(path)
 
 
-def read_at(descriptor: int, size: int, start: int) -> bytes:
-    """Return bytes of an open file from a position; on Windows, the position of the descriptor moves."""
-    if hasattr(os, "pread"):
-        return os.pread(descriptor, size, start)
-    with _seeking:
-        os.lseek(descriptor, start, os.SEEK_SET)
-        return os.read(descriptor, size)
-
-
-def read_into(descriptor: int, buffer: memoryview, start: int) -> int:
-    """Read bytes of an open file from a position into a buffer, as `read_at`; return how many."""
-    if hasattr(os, "preadv"):
-        return os.preadv(descriptor, [buffer], start)
-    found = read_at(descriptor, len(buffer), start)
-    buffer[: len(found)] = found
-    return len(found)
-
-
-_seeking = threading.Lock()
-
-
 @contextlib.contextmanager
 def locked(path: str, *, log_after_seconds: float = 10.0) -> Iterator[None]:
     """Hold the lock file `path` against other processes and threads; wait as long as necessary, and log the wait.

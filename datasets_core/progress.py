@@ -21,7 +21,7 @@ class Progress(Protocol):
 
 
 def is_seen(bar: Progress) -> bool:
-    """Return True if somebody may see this progress."""
+    """Return True if this progress is shown."""
     return not isinstance(bar, _Silent)
 
 
@@ -301,7 +301,7 @@ _current = threading.local()
 
 
 def meter() -> Meter | None:
-    """Return the meter of the job that this thread runs; None if nobody looks."""
+    """Return the meter of the job that this thread runs; None if no bar is shown."""
     found: Meter | None = getattr(_current, "meter", None)
     return found
 

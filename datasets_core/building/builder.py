@@ -39,14 +39,7 @@ from datasets_core.building.versions import NO_VERSIONS, Versioned
 from datasets_core.config import settings
 from datasets_core.engines import Engine
 from datasets_core.engines.deadline import Deadline
-from datasets_core.errors import (
-    ConfigurationError,
-    DatasetGenerationError,
-    ManifestError,
-    UnknownConfigError,
-    UnpreparableVersionError,
-)
-from datasets_core.errors.base import put_users_frames_first
+from datasets_core.errors import ConfigurationError, ManifestError, UnknownConfigError, UnpreparableVersionError
 from datasets_core.features.arrow import merge_types
 from datasets_core.features.schema import Features
 from datasets_core.fetch.checksums import DownloadConfig, DownloadMode, RegisteredFile, VerificationMode
@@ -480,11 +473,7 @@ class DatasetBuilder(Versioned, metaclass=abc.ABCMeta):  # without a base class,
         )
         with disk_errors(self._output_dir, action="use"):
             if self._versions is NO_VERSIONS or self.is_preparable:
-                try:
-                    self._manifest = prepare(self, options)
-                except DatasetGenerationError as error:
-                    put_users_frames_first(error)
-                    raise
+                self._manifest = prepare(self, options)
             else:
                 self._manifest = self._take_prepared(
                     forced=options.mode is not DownloadMode.REUSE_DATASET_IF_EXISTS,

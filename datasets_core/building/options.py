@@ -41,7 +41,7 @@ from datasets_core.fetch.checksums import (
     is_file_name,
     parse_checksums,
 )
-from datasets_core.files import check_writable, disk_errors, is_local_path, is_url, join, open_binary, write_atomically
+from datasets_core.files import check_writable, is_local_path, is_url, join, open_binary, write_atomically
 from datasets_core.meta.data_files import DataFilesDict
 from datasets_core.meta.split_info import SplitInfo
 from datasets_core.meta.splits import is_split_name
@@ -688,16 +688,14 @@ def _text(path: str | None, *, within: str | None = None) -> str | None:
 @contextlib.contextmanager
 def _alone_in(folder: str) -> Iterator[None]:
     """Lock the folder against other registering processes; without a lock file among the author's files."""
-    try:
+    descriptor = -1
+    with contextlib.suppress(ImportError, OSError):  # without locks, the merge happens right before the rename
         import fcntl  # not on every system
-    except ImportError:  # the merge happens right before the rename
-        yield
-        return
-    with disk_errors(folder):
+
         descriptor = os.open(folder, os.O_RDONLY)
+        fcntl.flock(descriptor, fcntl.LOCK_EX)
     try:
-        with contextlib.suppress(OSError):  # without locks, the merge happens right before the rename
-            fcntl.flock(descriptor, fcntl.LOCK_EX)
         yield
     finally:
-        os.close(descriptor)
+        if descriptor >= 0:
+            os.close(descriptor)

@@ -135,19 +135,12 @@ class Features(dict[str, FeatureType]):
         """
         recorded = _recorded_features(pa_schema)
         features = cls()
-        known: dict[tuple[str, str], FeatureType] = {}  # of tables with thousands of columns of one type
         for field in pa_schema:
             form = recorded.get(field.name)
-            kind = (str(field.type), repr(form))
-            if form is not None and kind in known:
-                features[field.name] = _copied(known[kind])
-                continue
             dtype = _plain_dtype(form)
             found = Value(dtype) if dtype else None if form is None else feature_from_json(form, path=field.name)
             if found is None or storage_type(feature_to_arrow(found)) != storage_type(field.type):
                 found = feature_from_field(field)
-            elif form is not None and _is_plain(found):
-                known[kind] = found
             features[field.name] = found
         return features
 
@@ -503,15 +496,6 @@ def _joined(one: FeatureType, other: FeatureType) -> FeatureType:
     if isinstance(one, LargeList) and isinstance(other, LargeList):
         return LargeList(_joined(one.feature, other.feature))
     raise _DifferError
-
-
-def _is_plain(feature: FeatureType) -> bool:
-    """Return True for a single value, and for dicts of such."""
-    return all(map(_is_plain, feature.values())) if isinstance(feature, dict) else isinstance(feature, Value)
-
-
-def _copied(feature: FeatureType) -> FeatureType:
-    return {name: _copied(each) for name, each in feature.items()} if isinstance(feature, dict) else feature
 
 
 _LISTS = (

@@ -663,8 +663,9 @@ def check_ends(path: str, kind: str, size: int) -> None:
     try:
         found = os.fstat(descriptor).st_size
         magic = PARQUET_MAGIC if kind == "parquet" else ARROW_MAGIC
-        head = files.read_at(descriptor, len(magic), 0)
-        tail = files.read_at(descriptor, 10, max(found - 10, 0))
+        head = os.read(descriptor, len(magic))
+        os.lseek(descriptor, max(found - 10, 0), os.SEEK_SET)
+        tail = os.read(descriptor, 10)
     finally:
         os.close(descriptor)
     check_size(path, size, found)

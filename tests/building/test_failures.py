@@ -206,7 +206,7 @@ class Failing(GeneratorBasedBuilder):
 def test_a_failure_shows_the_frames_of_the_author_alone(workers, tmp_path, monkeypatch):
     with pytest.raises(DatasetGenerationError) as caught:
         Failing(cache_dir=str(tmp_path)).download_and_prepare(num_proc=workers)
-    assert [frame.name for frame in traceback.extract_tb(caught.tb)][1:] == ["download_and_prepare"]
+    assert [frame.name for frame in traceback.extract_tb(caught.tb)][1:] == ["download_and_prepare", "prepare"]
     cause = caught.value.__cause__
     shown = "".join(traceback.format_tb(cause.__traceback__)) + "".join(getattr(cause, "__notes__", []))
     assert re.findall(r", in (\w+)\n", shown) == ["_generate_examples", "inverted"]

@@ -14,7 +14,7 @@ import json
 import logging
 import os
 import tempfile
-from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Generator, Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict
 from datetime import UTC, datetime
 from typing import Any
@@ -453,7 +453,7 @@ class Build:
                 watched = stack.enter_context(metered(FileMeter() if counts_bytes else Meter()))
                 if is_seen(bar):
                     stack.enter_context(followed(bar.update, lambda: sum(done.values()) + watched.done()))
-                running = _here(engine, stage.function, waiting, watched)
+                running = engine.run(functools.partial(stage.function, on_rows=watched.add), waiting)
             else:
                 tells = stack.enter_context(tempfile.TemporaryDirectory(prefix="datasets_core-")) if is_seen(bar) else ""
                 if tells:
@@ -468,6 +468,8 @@ class Build:
             try:
                 for position, result in running:
                     name = waiting[position].name
+                    if is_here:
+                        watched.reset()
                     done[name] = sizes[name] if counts_bytes else result.rows
                     yield waiting[position], result
             except WorkerDiedError as error:
@@ -566,20 +568,6 @@ def _sizes(builder: Builder, stage: Stage) -> dict[str, int]:
             return {}
         found[job.name] = sum(map(os.path.getsize, paths))
     return found
-
-
-def _here(
-    engine: Engine, function: Callable[..., ShardResult], jobs: Sequence[Any], watched: Meter
-) -> Iterator[tuple[int, ShardResult]]:
-    """Run jobs one after the other, each measured from zero."""
-
-    def run(job: Any) -> ShardResult:
-        try:
-            return function(job, on_rows=watched.add)
-        finally:
-            watched.reset()
-
-    return engine.run(run, jobs)
 
 
 def _expected_rows(builder: Builder, split: str) -> int | None:

@@ -7,6 +7,7 @@ import os
 import re
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import nullcontext
 from dataclasses import dataclass
 from functools import partial
 from types import BuiltinFunctionType, FunctionType, ModuleType
@@ -409,7 +410,7 @@ def _map_part(
     writer = _writer(plan, part, folder, leaves, f"{stem}-{part.start:010d}")
     is_changed, waiting = False, 0
     try:
-        with Caller(plan.calls, part.rank) as caller, followed(tell, lambda: caller.rows_done):
+        with Caller(plan.calls, part.rank) as caller, followed(tell, lambda: caller.rows_done) if tell else nullcontext():
             mapper = Mapper(plan, part.dataset, caller)
             for each in mapper.made(0, stop, part.start) if steps is None else steps(mapper):
                 if each.has_update and not is_changed:

@@ -9,6 +9,7 @@ import copy
 import logging
 import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import nullcontext
 from dataclasses import replace
 from functools import partial
 from string import Formatter
@@ -166,7 +167,7 @@ def _chosen(plan: FilterPlan, part: Part, tell: Callable[[int], object] | None) 
     inputs = Inputs(part.dataset, plan.input_columns, read, is_only_read=True)
     rows = part.dataset.num_rows
     masks: list[Any] = []
-    with Caller(plan.calls, part.rank) as caller, followed(tell, lambda: caller.rows_done):
+    with Caller(plan.calls, part.rank) as caller, followed(tell, lambda: caller.rows_done) if tell else nullcontext():
         if not plan.batched:
             for block in inputs.blocks(0, rows):
                 numbers = range(part.start + block.start, part.start + block.start + block.num_rows)

@@ -11,7 +11,7 @@ from typing import BinaryIO, Protocol, TypeAlias
 
 from datasets_core.engines.threads import StallTimeout
 from datasets_core.errors import DataFilesNotFoundError, DownloadError, FileChangedError
-from datasets_core.files import disk_errors, read_at
+from datasets_core.files import disk_errors
 
 Range: TypeAlias = tuple[int, int]
 Bytes: TypeAlias = "bytes | memoryview"
@@ -203,7 +203,11 @@ class LocalRanges(_SoughtRanges):
         return FileVersion(found.st_size, str(found.st_mtime_ns))
 
     def _part(self, data: BinaryIO, start: int, count: int) -> bytes:
-        return read_at(data.fileno(), count, start)
+        if hasattr(os, "pread"):
+            return os.pread(data.fileno(), count, start)
+        with open(data.name, "rb") as own:  # on Windows, where threads share the place of a file
+            own.seek(start)
+            return own.read(count)
 
 
 class OpenedRanges(_SoughtRanges):
