@@ -688,14 +688,11 @@ def _text(path: str | None, *, within: str | None = None) -> str | None:
 @contextlib.contextmanager
 def _alone_in(folder: str) -> Iterator[None]:
     """Lock the folder against other registering processes; without a lock file among the author's files."""
-    descriptor = -1
-    with contextlib.suppress(ImportError, OSError):  # without locks, the merge happens right before the rename
-        import fcntl  # not on every system
+    with contextlib.ExitStack() as held:
+        with contextlib.suppress(ImportError, OSError):  # without locks, the merge happens right before the rename
+            import fcntl  # not on every system
 
-        descriptor = os.open(folder, os.O_RDONLY)
-        fcntl.flock(descriptor, fcntl.LOCK_EX)
-    try:
+            descriptor = os.open(folder, os.O_RDONLY)
+            held.callback(os.close, descriptor)
+            fcntl.flock(descriptor, fcntl.LOCK_EX)
         yield
-    finally:
-        if descriptor >= 0:
-            os.close(descriptor)
