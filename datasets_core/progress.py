@@ -62,9 +62,6 @@ class _PrintedLines:
         print(text, file=sys.stderr, flush=True)
 
 
-_LOOK_SECONDS = 0.2  # between two looks at how far a function, or a worker, is
-
-
 class Switch:
     """True if bars are wanted; one per process, as the public functions promise.
 
@@ -219,32 +216,6 @@ class ProgressFile:
     def __exit__(self, *error: object) -> None:
         if self._descriptor >= 0:
             os.close(self._descriptor)
-
-
-@contextmanager
-def followed(tell: Callable[[int], object] | None, rows_done: Callable[[], int]) -> Iterator[None]:
-    """Pass on, several times a second, how many more rows are done: by a thread, since the function may take its time."""
-    if tell is None:
-        yield
-        return
-    ended = threading.Event()
-
-    def follow() -> None:
-        shown, is_over = 0, False
-        while not is_over:
-            is_over = ended.wait(_LOOK_SECONDS)
-            done = rows_done()
-            if done > shown:
-                tell(done - shown)
-                shown = done
-
-    following = threading.Thread(target=follow, name="datasets_core-progress", daemon=True)
-    following.start()
-    try:
-        yield
-    finally:
-        ended.set()
-        following.join()
 
 
 def told(path: str) -> int:

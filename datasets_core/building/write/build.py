@@ -57,6 +57,7 @@ from datasets_core.building.write.runs import WORDS_BYTES, Run, run_bytes
 from datasets_core.config import settings
 from datasets_core.engines import Engine
 from datasets_core.engines.deadline import Deadline, SerialEngine, TimeUp, can_stop
+from datasets_core.engines.threads import followed
 from datasets_core.errors import DatasetGenerationError, DownloadError, FileFormatError, InvalidKeyError, WorkerDiedError
 from datasets_core.features.schema import Features
 from datasets_core.features.unordered import Facts
@@ -65,7 +66,7 @@ from datasets_core.fetch.checksums import VerificationMode, digest_of
 from datasets_core.files import COMPRESSIONS
 from datasets_core.meta.row_blocks import RowBlocks
 from datasets_core.meta.split_info import SplitDict, SplitInfo
-from datasets_core.progress import FileMeter, Meter, followed, is_seen, metered, progress, told
+from datasets_core.progress import FileMeter, Meter, is_seen, metered, progress, told
 from datasets_core.store import module_state
 from datasets_core.store.commit import Journal, Staging, dead_work, remove_garbage
 from datasets_core.store.fingerprint import Hasher

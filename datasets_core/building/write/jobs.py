@@ -14,6 +14,7 @@ import pyarrow as pa
 from datasets_core.building.hooks import Hooks, divide, file_of, names_of_parts, one_file_of
 from datasets_core.building.write.row_keys import KeyRecord, compare, compare_heads
 from datasets_core.engines.deadline import Deadline
+from datasets_core.engines.threads import followed
 from datasets_core.errors import CastError, CellCastError, DatasetGenerationCastError, redact
 from datasets_core.features.arrow import merge_schemas
 from datasets_core.features.cast import cast_table
@@ -21,7 +22,7 @@ from datasets_core.features.schema import Features, features_of_file, plain_sche
 from datasets_core.features.unordered import Facts, join_schemas
 from datasets_core.files import is_local_path
 from datasets_core.meta.row_blocks import RowBlocks
-from datasets_core.progress import FileMeter, Meter, ProgressFile, followed, metered
+from datasets_core.progress import FileMeter, Meter, ProgressFile, metered
 from datasets_core.store.manifest import ShardRecord
 from datasets_core.store.pieces import stored_names
 from datasets_core.store.shard import FileShard, ShardCache

@@ -13,8 +13,9 @@ from itertools import islice, repeat
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from datasets_core.engines import Engine, get_engine
+from datasets_core.engines.threads import followed
 from datasets_core.errors import ConfigurationError, WorkerDiedError
-from datasets_core.progress import followed, progress, switch, told
+from datasets_core.progress import progress, switch, told
 from datasets_core.store import module_state
 from datasets_core.store.chunks import copied, unchanged
 from datasets_core.store.rows.indices import as_int

@@ -28,9 +28,10 @@ from datasets_core.dataset.results import (
 from datasets_core.dataset.transforms.calling import Caller, Part, borders, number_of_parts, results
 from datasets_core.dataset.transforms.mapper import MappedRows, Mapper, MapPlan, rows_without_columns
 from datasets_core.engines import Engine
+from datasets_core.engines.threads import followed
 from datasets_core.features.base import FeatureType
 from datasets_core.features.schema import Features
-from datasets_core.progress import ProgressFile, followed, progress, switch
+from datasets_core.progress import ProgressFile, progress, switch
 from datasets_core.store.code import reach_of
 from datasets_core.store.rows.rows import Lineage
 from datasets_core.store.table import RowTable, zipped

@@ -20,13 +20,14 @@ import pyarrow as pa
 
 from datasets_core.config import has_small_tokens, settings
 from datasets_core.engines import Engine
+from datasets_core.engines.threads import followed
 from datasets_core.errors import ArgumentTypeError, ConfigurationError, MaskLengthError
 from datasets_core.errors.base import put_users_frames_first
 from datasets_core.features.arrow import is_expression
 from datasets_core.features.base import List
 from datasets_core.features.schema import Features
 from datasets_core.features.values import tensor_array
-from datasets_core.progress import ProgressFile, followed, progress, switch
+from datasets_core.progress import ProgressFile, progress, switch
 from datasets_core.store.pieces import Ints
 from datasets_core.store.rows.indices import as_features, checked_batch_size, names_of
 from datasets_core.store.rows.rows import Lineage, Rows
@@ -357,15 +358,15 @@ class Transforms(Rows):
             return self._without_rows(removed or ())
         plan = MapPlan(
             calls,
-            inputs,
-            batched,
-            size,
-            drop_last_batch,
-            removed or (),
-            asked,
-            disable_nullable,
-            bool(try_original_type),
-            on_mixed_types == "use_json",
+            input_columns=inputs,
+            batched=batched,
+            batch_size=size,
+            drop_last_batch=drop_last_batch,
+            remove_columns=removed or (),
+            features=asked,
+            disable_nullable=disable_nullable,
+            try_original_type=bool(try_original_type),
+            as_json=on_mixed_types == "use_json",
         )
         decisive = (
             *_of_function(calls, inputs, batched, size),
