@@ -17,7 +17,7 @@ class Progress(Protocol):
     """Handle of a stage: reports progress."""
 
     def update(self, n: int = 1, /) -> object:
-        """`n` more units are done."""
+        """Report that `n` more units are done."""
 
 
 def is_seen(bar: Progress) -> bool:
@@ -195,7 +195,7 @@ def _is_terminal(stream: TextIO | None) -> bool:
 class ProgressFile:
     """Writes the number of rows done to a file, for the progress bar of another process.
 
-    Nothing is written where the folder is not there, as on another machine.
+    Nothing is written if the folder does not exist, as on another machine.
     """
 
     def __init__(self, path: str) -> None:

@@ -50,7 +50,7 @@ class Calls:
 
     @property
     def is_async(self) -> bool:
-        """True if a call gives a coroutine."""
+        """True if a call returns a coroutine."""
         function = self.function
         while isinstance(function, partial):
             function = function.func
