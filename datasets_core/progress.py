@@ -279,7 +279,7 @@ def meter() -> Meter | None:
 
 @contextmanager
 def metered(used: Meter) -> Iterator[Meter]:
-    """Have `meter()` return this one."""
+    """Set what `meter()` returns in this thread."""
     _current.meter = used
     try:
         yield used
