@@ -20,7 +20,6 @@ import pyarrow as pa
 
 from datasets_core.config import has_small_tokens, settings
 from datasets_core.engines import Engine
-from datasets_core.engines.threads import followed
 from datasets_core.errors import ArgumentTypeError, ConfigurationError, MaskLengthError
 from datasets_core.errors.base import put_users_frames_first
 from datasets_core.features.arrow import is_expression
@@ -163,6 +162,7 @@ def _job(plan: FilterPlan, part: Part) -> Ints:
 def _chosen(plan: FilterPlan, part: Part, tell: Callable[[int], object] | None) -> Ints:
     from datasets_core.dataset.transforms.calling import Caller
     from datasets_core.dataset.transforms.values import Inputs, columns_read
+    from datasets_core.engines.threads import followed
 
     read = None if plan.batched else columns_read(plan.calls.function)
     inputs = Inputs(part.dataset, plan.input_columns, read, is_only_read=True)
