@@ -53,7 +53,10 @@ class Picture:
     def __init__(self, column: ColumnSummary) -> None:
         self.column = column
         bars, lengths = column.frequencies, column.lengths
-        self.kind, self.counts, self.edges, self.values = "none", (), (), ()  # type: tuple[str, tuple[int, ...], tuple[Any, ...], tuple[Any, ...]]
+        self.kind = "none"
+        self.counts: tuple[int, ...] = ()
+        self.edges: tuple[Any, ...] = ()
+        self.values: tuple[Any, ...] = ()
         if bars and column.is_distinct_exact and (len(bars) <= MOST_BARS) and (column.distinct or 0) <= MOST_BARS:
             if not any(isinstance(value, bytes) for value, _ in bars):
                 self.kind, self.values = "bars", tuple(value for value, _ in bars)
@@ -309,7 +312,7 @@ def _summary_of(dataset: Dataset, on_rows: Callable[[int], None] | None = None) 
 
 
 def summary_of(dataset: Dataset) -> Summary:
-    """Return the statistics of all rows as the viewer shows them: kept beside the rows, under their fingerprint."""
+    """Return the statistics of all rows as the viewer shows them: kept next to the rows, under their fingerprint."""
     found = _stored(dataset)
     if found is None:
         found = _summary_of(dataset)

@@ -43,7 +43,7 @@ class View:
     Args:
         split: a split expression, such as `train[:10%]+test`.
         sql: a query; its result is shown instead of the split, which it calls `ds`.
-        search: a text that one of the columns contains, whatever the case.
+        search: a text that one of the columns contains, in upper or lower case.
         searched: the columns that are searched; empty for all.
         filters: dicts with `column`, and `bins`, `values` or `null`.
         sort: pairs of a column and True for descending.
@@ -303,7 +303,7 @@ class Queries:
 
         Raises:
             UnknownColumnError, ConfigurationError: there is none in that place.
-            UntrustedPathError, MediaNotFoundError: its path may not be opened, or leads nowhere.
+            UntrustedPathError, MediaNotFoundError: its path may not be opened, or its file does not exist.
         """
         rows = self.base(view).rows
         _check(rows, [column])
@@ -378,7 +378,7 @@ class Queries:
             if isinstance(feature, ClassLabel):
                 chosen = [feature.str2int(each) if each in feature.names else int(each) for each in chosen]
             return f"ds = ds.filter(lambda row: {value} in {chosen!r})"
-        start, stop = (int(number) for number in given["bins"])
+        start, stop = (int(number) for number in given.get("bins") or (0, 0))
         stop = min(stop, len(picture.edges) - 1)
         low, high = picture.edges[max(0, start)], picture.edges[stop]
         if picture.kind == "lengths":

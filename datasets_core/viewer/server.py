@@ -154,13 +154,13 @@ def _int(asked: Mapping[str, Any], name: str) -> int:
     try:
         return int(asked[name])
     except (KeyError, TypeError, ValueError):
-        raise ConfigurationError(f"The page asks with {name}={asked.get(name)!r}, which is no number.") from None
+        raise ConfigurationError(f"The page asks with {name}={asked.get(name)!r}, not a number.") from None
 
 
 def _path(asked: Mapping[str, Any]) -> list[str | int]:
     found = asked.get("path") or []
     if not isinstance(found, list) or not all(type(step) in (str, int) for step in found):
-        raise ConfigurationError(f"The page asks with path={found!r}, which is no list of fields and numbers.")
+        raise ConfigurationError(f"The page asks with path={found!r}, not a list of fields and numbers.")
     return found
 
 
@@ -500,7 +500,7 @@ def _bound(host: str, port: int) -> socket.socket:
         family = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0][0]
         found = socket.socket(family, socket.SOCK_STREAM)
     except OSError as error:
-        raise ConfigurationError(f"--host {host} is no address of this machine: {error.strerror or error}.") from error
+        raise ConfigurationError(f"--host {host} is not an address of this machine: {error.strerror or error}.") from error
     try:
         if os.name == "posix":
             found.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
@@ -554,9 +554,8 @@ def view(dataset: Any, other: Any = None, *, port: int = 0, open_browser: bool =
         ArgumentTypeError: the object is not a dataset.
 
     Example:
-        >>> viewer = view(Dataset.from_dict({"a": [1, 2, 3]}), open_browser=False, block=False)
-        >>> viewer.url.startswith("http://127.0.0.1:")
-        True
+        >>> viewer = view(Dataset.from_dict({"a": [1, 2, 3]}), open_browser=False, block=False)  # doctest: +ELLIPSIS
+        http://127.0.0.1:...
         >>> viewer.close()
     """
     viewer = Viewer(open_rows(dataset, other), port=port).start()

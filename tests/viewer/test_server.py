@@ -105,7 +105,7 @@ def test_rows_travel_as_arrow_and_only_those_asked_for(serve: Serve) -> None:
     ("open", {"view": {"split": "train["}}, "train["), ("open", {"view": {"sort": [["z", True]]}}, "z"),
     ("open", {"view": {"filters": [{"bins": [0, 1]}]}}, "invalid view"), ("open", {"view": 3}, "invalid view"),
     ("diff", {}, "--diff"), ("more", {"split": "train"}, "train"),
-    ("wave", {"column": "x", "row": 0}, "no file"), ("wave", {"column": "x", "row": 0, "path": "x"}, "no list"),
+    ("wave", {"column": "x", "row": 0}, "no file"), ("wave", {"column": "x", "row": 0, "path": "x"}, "not a list"),
 ])  # fmt: skip
 def test_what_cannot_be_answered_is_told_in_a_line(serve: Serve, name: str, asked: dict[str, Any], told: str) -> None:
     status, error = serve(numbers()).ask(name, **asked)
@@ -177,7 +177,7 @@ def test_a_port_in_use_and_an_open_host_without_a_token_are_refused() -> None:
             Viewer(open_rows(numbers()), port=taken.getsockname()[1])
     with pytest.raises(ConfigurationError, match="--token"):
         Viewer(open_rows(numbers()), host="0.0.0.0")
-    with pytest.raises(ConfigurationError, match="no address"):
+    with pytest.raises(ConfigurationError, match="not an address"):
         Viewer(open_rows(numbers()), host="no.such.host.invalid", token="x")
     with pytest.raises(ConfigurationError, match="Port 70000"):
         Viewer(open_rows(numbers()), port=70000)
