@@ -19,6 +19,7 @@ import pyarrow.compute as pc
 from datasets_core.dataset.insight.describe import ColumnSummary, Histogram, Lengths, Summary
 from datasets_core.dataset.insight.statistics import Scale, number_of, numbers_of, summarized
 from datasets_core.dataset.results import home_of
+from datasets_core.engines.threads import Daemons
 from datasets_core.errors import ConfigurationError
 from datasets_core.features.types import ClassLabel
 from datasets_core.files import write_atomically
@@ -37,6 +38,7 @@ _OTHER, _NULL = 254, 255  # codes of what is in no bin or bar: NaN and infinitie
 _SAMPLED_ROWS = 20_000
 _SAMPLED_RUNS = 20
 _MOST_CODED_BYTES = 300 << 20
+_END_SECONDS = 10.0  # for the block that is being counted
 _VERSION = 1  # of the file of statistics
 
 
@@ -126,20 +128,20 @@ class Pictures:
         self._codes: dict[str, Codes] = {}
         self._error: BaseException | None = None
         self._done_rows, self._is_exact, self._is_stopped = 0, False, False
-        self._thread: threading.Thread | None = None
+        self._is_begun = False
+        self._pool = Daemons("datasets_core-statistics", lambda: 1)
 
     def start(self) -> None:
         """Begin, unless it is begun."""
         with self._lock:
-            if self._thread is None:
-                self._thread = threading.Thread(target=self._run, name="statistics", daemon=True)
-                self._thread.start()
+            if not self._is_begun:
+                self._is_begun = True
+                self._pool.submit(self._run)
 
     def stop(self) -> None:
         """Give up what is not finished."""
         self._is_stopped = True
-        if self._thread is not None:
-            self._thread.join()
+        self._pool.close(_END_SECONDS)
 
     def state(self, wait_seconds: float = 0.0) -> tuple[Summary | None, bool, float]:
         """Return the statistics so far, whether they are those of all rows, and the share of the rows gone through.

@@ -16,7 +16,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from datasets_core.dataset.combine import concatenate_datasets
-from datasets_core.dataset.sorting import SortKeys, sorted_rows
+from datasets_core.dataset.relational import SortKeys, sorted_rows
 from datasets_core.errors import ConfigurationError, UnknownColumnError, UnknownSplitError
 from datasets_core.features.types import ClassLabel
 from datasets_core.io.tables import table_of

@@ -12,8 +12,6 @@ import secrets
 import socket
 import sys
 import tempfile
-import threading
-import time
 import urllib.parse
 import webbrowser
 from collections.abc import Awaitable, Callable, Iterator, Mapping
@@ -22,6 +20,7 @@ from typing import Any, TypeAlias
 import pyarrow as pa
 
 from datasets_core._version import __version__
+from datasets_core.engines.threads import Daemons, Job
 from datasets_core.errors import ConfigurationError, DatasetsCoreError, MediaDecodeError
 from datasets_core.optional import needed
 from datasets_core.viewer.media import THUMBNAIL, first_page, picture, wave
@@ -451,7 +450,8 @@ class Viewer:
                 app, log_level="error", access_log=False, lifespan="off", timeout_graceful_shutdown=1, server_header=False
             )
         )
-        self._thread: threading.Thread | None = None
+        self._pool = Daemons("datasets_core-viewer", lambda: 1)
+        self._job: Job[None] | None = None
 
     def run(self) -> None:
         """Answer until the program is interrupted."""
@@ -462,23 +462,23 @@ class Viewer:
 
     def start(self) -> Viewer:
         """Answer in a thread of its own."""
-        self._thread = threading.Thread(target=self._server.run, kwargs={"sockets": [self._socket]}, name="viewer", daemon=True)
-        self._thread.start()
-        while not self._server.started and self._thread.is_alive():
-            time.sleep(0.005)
+        self._job = self._pool.submit(lambda: self._server.run(sockets=[self._socket]))
+        while not self._server.started and not self._job.done.wait(0.005):
+            pass
         return self
 
     def wait(self) -> None:
         """Return when it has ended."""
-        while self._thread is not None and self._thread.is_alive():
-            self._thread.join(0.2)
+        while self._job is not None and not self._job.done.wait(0.2):
+            pass
 
     def close(self) -> None:
         """End, and free the port."""
         self._server.should_exit = True
-        if self._thread is not None:
-            self._thread.join()
-            self._thread = None
+        if self._job is not None:
+            self._job.done.wait()
+            self._job = None
+            self._pool.close()
         self._end()
 
     def _end(self) -> None:
