@@ -60,7 +60,8 @@ class Picture:
         self.edges: tuple[Any, ...] = ()
         self.values: tuple[Any, ...] = ()
         if bars and column.is_distinct_exact and (len(bars) <= MOST_BARS) and (column.distinct or 0) <= MOST_BARS:
-            if not any(isinstance(value, bytes) for value, _ in bars):
+            is_varied = lengths is not None and len(bars) > 3 and bars[0][1] == 1  # each text once: their lengths say more
+            if not is_varied and not any(isinstance(value, bytes) for value, _ in bars):
                 self.kind, self.values = "bars", tuple(value for value, _ in bars)
                 self.counts = tuple(count for _, count in bars)
         elif column.histogram is not None:

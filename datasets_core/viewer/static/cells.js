@@ -91,7 +91,7 @@ function tree(value, isOpen, column, place) {
   const pairs = isList ? value.map((each, at) => [at, each]) : value.$map;
   const size = isList ? counted(pairs.length) : counted(value.of);
   if (!pairs.length) return el("span", { class: "none" }, isList ? "empty list" : "empty dict");
-  if (isList && pairs.every(([, each]) => each !== null && typeof each === "number") && pairs.length > 4) {
+  if (isList && pairs.every(([, each]) => each !== null && typeof each === "number")) {
     return el("span", { class: "number" }, `[${value.map(numberText).join(", ")}]`);
   }
   return el(

@@ -21,11 +21,12 @@ function histogram(picture, filter, width, isExact, onfilter) {
   const shown = picture.selected ? picture.selected.counts : null;
   const size = counts.length;
   const most = Math.max(1, ...counts);
-  const step = width / size;
+  const step = Math.min(width / size, 36); // one or two bins are no wide blocks
   const high = (count) => (count ? Math.max(1, (HIGH * count) / most) : 0);
   const chosen = filter && filter.bins;
   const caption = el("span", { class: "caption" });
-  const rest = () => (chosen ? span(edges, chosen[0], chosen[1]) : `${edges[0]} – ${edges[size]}`);
+  const unit = picture.facts.unit && picture.kind === "lengths" ? ` ${picture.facts.unit}` : "";
+  const rest = () => `${chosen ? span(edges, chosen[0], chosen[1]) : `${edges[0]} – ${edges[size]}`}${unit}`;
   caption.textContent = rest();
   const range = svg("rect", { class: "range", y: 0, height: HIGH });
   const mark = (from, to) => {
@@ -47,7 +48,6 @@ function histogram(picture, filter, width, isExact, onfilter) {
       }),
     ),
   ];
-  const unit = picture.facts.unit ? ` ${picture.facts.unit}` : "";
   const found = svg(
     "svg",
     { class: "histogram", width, height: HIGH, viewBox: `0 0 ${width} ${HIGH}`, role: "img", "aria-label": `histogram of ${picture.name}: ${edges[0]} to ${edges[size]}${unit}` },
@@ -55,7 +55,7 @@ function histogram(picture, filter, width, isExact, onfilter) {
   );
   const binAt = (event) => {
     const box = found.getBoundingClientRect();
-    return Math.max(0, Math.min(size - 1, Math.floor((size * (event.clientX - box.left)) / box.width)));
+    return Math.max(0, Math.min(size - 1, Math.floor((event.clientX - box.left) / step)));
   };
   let first = null;
   let hasMoved = false;

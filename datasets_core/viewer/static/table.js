@@ -41,6 +41,7 @@ export class Table {
     this.size = size;
     this.rowHeight = heightOf(columns);
     this.element.style.setProperty("--row", `${this.rowHeight}px`);
+    this.element.style.setProperty("--lines", Math.max(1, Math.floor((this.rowHeight - 8) / 18)));
     this.forget();
     if (!isSame) {
       this.order = columns.map((_, at) => at);
@@ -469,7 +470,7 @@ function heightOf(columns) {
 }
 
 function widthOf(column) {
-  const wide = { chat: 360, tokens: 280, dict: 260, list: 240, json: 260, media: 170, array: 170, bytes: 200, time: 176, label: 130, bool: 96, number: 116 };
+  const wide = { chat: 360, tokens: 280, dict: 260, list: 240, json: 260, media: 190, array: 176, bytes: 200, time: 176, label: 130, bool: 96, number: 116 };
   const kind = column.cell === "text" ? Math.max(120, Math.min(320, 40 + 7 * column.longest)) : wide[column.cell] || 160;
   if (column.medium === "audio") return 300;
   if (column.medium === "video") return 230;
