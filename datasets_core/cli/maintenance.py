@@ -70,6 +70,7 @@ _EXTRAS = {
     "heic": "decode HEIC images",
     "jpeg": 'JPEG pixels equal to those of TensorFlow (`jpeg_dct="fast"`)',
     "narwhals": "exchange with all frames that narwhals knows",
+    "notebook": "the table of the viewer in notebooks",
     "pandas": "`to_pandas`, `from_pandas`, csv options of pandas",
     "pdf": "read PDF pages",
     "polars": "`to_polars`, `from_polars`",
@@ -81,10 +82,11 @@ _EXTRAS = {
     "tfrecord": "nothing: TFRecord files are read without it",
     "torch": "rows as torch tensors",
     "video": "decode video",
+    "view": "`datasets-core view`: datasets in the browser",
     "vision": "decode and encode images",
 }
 """What each extra of the package adds, for `doctor`; a test compares the names with those of the distribution."""
-_FOR_DEVELOPERS = {"docs", "lint", "package", "s3-test", "test"}
+_FOR_DEVELOPERS = {"browser-test", "docs", "lint", "package", "s3-test", "test"}
 
 
 def _extras() -> dict[str, str]:

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 import pyarrow as pa
 
 from datasets_core.errors import CastError, CellCastError, ConfigurationError, MediaError
-from datasets_core.features.arrow import Misfit
+from datasets_core.features.arrow import Misfit, members_of
 from datasets_core.features.base import (
     EXTENSION_NAME,
     EXTENSION_VALUE,
@@ -631,12 +631,7 @@ def _check_rows(rows: Sequence[Any]) -> None:
 
 def _equal_rows(rows: Sequence[Any], names: Sequence[Any]) -> list[list[Any]] | None:
     """Return the columns of rows with exactly these keys; None if a row has others, or is not a plain dict."""
-    if not set(map(type, rows)) <= {dict} or not set(map(len, rows)) <= {len(names)}:
-        return None
-    try:
-        return [[row[name] for row in rows] for name in names]
-    except KeyError:
-        return None
+    return members_of(rows, names) if set(map(type, rows)) <= {dict} else None
 
 
 def infer_batch(rows: Sequence[Mapping[Any, Any]], infer: Callable[[str], Column]) -> pa.RecordBatch:
