@@ -339,7 +339,9 @@ def answer(head: Head, job: bytes) -> bytes:
         _check_versions(wanted)
         if getattr(_sent, "run", None) != run:
             sys.path += [path for path in paths if path not in sys.path and os.path.exists(path)]
-            settings, *parts = unpacked(sent)
+            settings, decimals, *parts = unpacked(sent)
+            if decimals is not None:
+                sys.modules["decimal"].setcontext(decimals.copy())
             _sent.run, _sent.settings, _sent.function = run, settings, SentFunction(*parts)
         with using(_sent.settings):
             return bytes(_sent.function.pack(_sent.function.call(unpacked(job))))

@@ -29,38 +29,40 @@ FACES, _ = golden.read_json("faces.json.gz")
 
 # Names of other modules that a module of before had for itself, and `vars()` showed with its own.
 # `copy.copy`, which these names were, returns a function itself: what is then set on it changes the other too.
-IMPROVED = {"datasets.utils copyfunc", "datasets.utils.py_utils copyfunc"}
+IMPROVED = {
+    "datasets.utils copyfunc",
+    "datasets.utils.py_utils copyfunc",
+    "datasets.config DUCKDB_VERSION",  # a text where duckdb is installed
+}
 # Arguments that may be left out since then: some errors may also be made of a text alone, as in Hugging Face `datasets`.
-OPTIONAL = (
-    {
-        f"{name}: {now}": f"{name}: str"
-        for now, names_of_arguments in (
-            ("str=''", "path url found message dataset"),
-            ("str | None=None", "reason expected instructions"),
-        )
-        for name in names_of_arguments.split()
-    }
-    | {f"{name}: int | None=None": f"{name}: int" for name in ("rank", "world_size")}
-    | dict.fromkeys(
-        (
-            ", keyword same_keys: bool=True",
-            ", keyword extra_columns: Literal['raise', 'ignore']='raise'",
-            ", keyword missing_columns: Literal['raise', 'insert']='raise'",
-            ", keyword batch: int | None=None, keyword rows: range | None=None",
-            ", verify_reads: str='sequential'",
-            ", start_method: str='auto'",
-            ", on_short_lines: Literal['error', 'fill']='error'",
-            ", jpeg_dct: str='accurate'",
-            ", keyword action: str='write', keyword advice: str | None=None",
-            ", keyword action: str='write'",
-            ", keyword engine: str | Engine | None=None",
-            ", engine: str | Engine | None=None",
-            ", engine: Any=None",
-            ", job_bytes: int | None=None",
-        ),
-        "",
+OPTIONAL = {
+    f"{name}: {now}": f"{name}: str"
+    for now, names_of_arguments in (
+        ("str=''", "path url found message dataset"),
+        ("str | None=None", "reason expected instructions"),
     )
+    for name in names_of_arguments.split()
+} | dict.fromkeys(
+    (
+        ", keyword same_keys: bool=True",
+        ", keyword extra_columns: Literal['raise', 'ignore']='raise'",
+        ", keyword missing_columns: Literal['raise', 'insert']='raise'",
+        ", keyword batch: int | None=None, keyword rows: range | None=None",
+        ", verify_reads: str='sequential'",
+        ", start_method: str='auto'",
+        ", on_short_lines: Literal['error', 'fill']='error'",
+        ", dtype: Any=None, parse_dates: Any=None",
+        ", jpeg_dct: str='accurate'",
+        ", keyword action: str='write', keyword advice: str | None=None",
+        ", keyword action: str='write'",
+        ", keyword engine: str | Engine | None=None",
+        ", engine: str | Engine | None=None",
+        ", engine: Any=None",
+        ", job_bytes: int | None=None",
+    ),
+    "",
 )
+OPTIONAL |= {f"{name}: int | None=None": f"{name}: int" for name in ("rank", "world_size")}
 # Defaults that are texts of messages, whose words changed.
 OPTIONAL |= {
     "str='Fix or delete that file'": "str='Mend or delete that file'",

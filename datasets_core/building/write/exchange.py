@@ -98,13 +98,14 @@ def _without_secrets(options: Mapping[str, Any]) -> dict[str, Any]:
     return {name: _without_secrets(value) if isinstance(value, Mapping) else value for name, value in kept.items()}
 
 
-def run_elsewhere(exchange: Exchange, function: Callable[[Any], ShardResult], job: Any) -> ShardResult:
+def run_elsewhere(exchange: Exchange, function: Callable[..., ShardResult], job: Any, **how: Any) -> ShardResult:
     """Run a job in a worker that shares no disk with the others.
 
     Args:
         exchange: has the files of other jobs, and gets those of this one.
         function: runs the job.
         job: a job with `name`, `attempt(token)`, `within(folder)` and `inputs(folder)`.
+        how: see `run_attempt`.
 
     Raises:
         ConfigurationError: the worker has no access to the store.
@@ -113,7 +114,7 @@ def run_elsewhere(exchange: Exchange, function: Callable[[Any], ShardResult], jo
         job = job.within(staged.path)
         try:
             exchange.fetch(staged.path, job.inputs(staged.path))
-            result = run_attempt(function, job)
+            result = run_attempt(function, job, **how)
             exchange.send(
                 staged.path, [name for name, _ in files_of(result) if os.path.exists(os.path.join(staged.path, name))]
             )
