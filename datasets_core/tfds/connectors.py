@@ -93,7 +93,7 @@ def feature_of(given: Any) -> FeatureType:
     raise ConfigurationError(f"{given!r} is not a feature. Pass a feature of tfds.features, a dtype, or a dict of them.")
 
 
-def tensor_of(shape: Any, dtype: Any) -> Feature:
+def tensor_of(shape: Any, dtype: Any, id: str | None = None) -> Feature:
     """Return the feature for arrays of a shape; sizes may be None.
 
     >>> tensor_of((3,), np.float32), tensor_of((None, 2), "int32"), tensor_of((None, None), "int8")
@@ -103,7 +103,8 @@ def tensor_of(shape: Any, dtype: Any) -> Feature:
         ConfigurationError: the shape or dtype is invalid.
     """
     name = dtype_name(dtype)
-    return array_feature(_sizes(shape), name)
+    made: Any = array_feature(_sizes(shape), name)
+    return made if id is None else dataclasses.replace(made, id=id)  # type: ignore[no-any-return]
 
 
 def _sizes(shape: Any) -> tuple[int | None, ...]:

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import hashlib
+import importlib.util
 import json
 import logging
 import os
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -236,6 +237,29 @@ def record_shard(
     )
 
 
+def damaged_records(
+    folder: str, manifest: TfdsManifest, on_progress: Callable[[int], object] | None = None
+) -> list[DatasetsCoreError]:
+    """Read all rows of a folder; return the error of each file that is damaged.
+
+    Args:
+        folder: local folder.
+        manifest: its manifest.
+        on_progress: called after each file with its number of bytes.
+    """
+    found: list[DatasetsCoreError] = []
+    reader = reader_of(manifest)
+    for record in manifest.shards:
+        try:
+            for _ in record_shard(located(folder), manifest, record, reader, ShardCache()).batches():
+                pass
+        except DatasetsCoreError as error:
+            found.append(error)
+        if on_progress is not None:
+            on_progress(record.size)
+    return found
+
+
 def _together(record: ShardRecord) -> int:
     """Return the number of batches of a file decoded together."""
     each = record.batches[0][0] if record.batches else 1
@@ -271,14 +295,19 @@ def _format(description: TfdsDescription, folder: str, asked: str | None, storag
             advice="Leave file_format= out",
         )
     wanted = standing if asked is None else (asked,)
+    has_package = importlib.util.find_spec("array_record") is not None
     for kind in wanted:
-        if kind in _READ and (kind == description.file_format or _stands(description, kind, folder, storage_options)):
+        if (kind in _READ or (kind == "array_record" and has_package)) and (
+            kind == description.file_format or _stands(description, kind, folder, storage_options)
+        ):
             return kind
+    lacks = wanted[0] == "array_record" and not has_package
     raise FileFormatError(
         description.path,
-        f"its files have the format {wanted[0]!r}, which is not supported",
-        advice=f"Convert them where TensorFlow Datasets is installed: "
-        f"tfds convert_format --dataset_dir={folder} --out_file_format=tfrecord --out_path=<another folder>",
+        f"its files have the format {wanted[0]!r}, which is not supported{' without its package' if lacks else ''}",
+        advice=("Run: pip install 'datasets_core[array_record]', or convert" if lacks else "Convert")
+        + " them where TensorFlow Datasets is installed: "
+        + f"tfds convert_format --dataset_dir={folder} --out_file_format=tfrecord --out_path=<another folder>",
     )
 
 

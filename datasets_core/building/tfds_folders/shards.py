@@ -14,6 +14,7 @@ from datasets_core import files
 from datasets_core.building.tfds_folders.columns import TfdsReader
 from datasets_core.engines.threads import renewed_after_fork
 from datasets_core.errors import DamagedShardError, DatasetsCoreError, ExampleError, FileFormatError
+from datasets_core.optional import needed
 from datasets_core.records.frames import HEAD_BYTES, blocks_of, compression_of, frame_offsets, inflated
 from datasets_core.records.wire.values import RecordBlock
 from datasets_core.store.pieces import BatchLocations, BatchRows, counts_of, locations_of_file
@@ -24,6 +25,7 @@ from datasets_core.store.shard import ShardCache
 
 _BLOCK_BYTES = 1 << 20
 _COLUMN = "data"
+_ARRAY_RECORDS = 1024  # that are read together
 _ADVICE = "Copy the file again, or prepare the dataset again"
 
 
@@ -32,7 +34,7 @@ class RecordCursor:
 
     Args:
         path: the file, as messages name it.
-        kind: "tfrecord" or "parquet".
+        kind: "tfrecord", "parquet" or "array_record".
         data: the file, which is closed with this.
         number: the first record to read.
         place: the byte at which that record begins.
@@ -51,8 +53,8 @@ class RecordCursor:
         self.number, self.is_plain = number, False
         self._pending: RecordBlock | None = None
         self._place = place
-        if kind == "parquet":
-            self._blocks = self._of_parquet()
+        if kind != "tfrecord":
+            self._blocks = self._of_parquet() if kind == "parquet" else self._of_array_record()
             return
         head = data.read(HEAD_BYTES) if place == 0 else b""
         self.is_plain = place > 0 or not compression_of(head)
@@ -117,6 +119,22 @@ class RecordCursor:
             self._pending = next(self._blocks, None)
         return self._pending
 
+    def _of_array_record(self) -> Iterator[RecordBlock]:
+        module = needed("array_record.python.array_record_module", "Reading array_record files", "datasets_core[array_record]")
+        if files.is_url(self._path):
+            raise FileFormatError(self._path, "array_record files are only read from the disk", advice="Copy the folder")
+        try:
+            reader = module.ArrayRecordReader(files.local_path(self._path))
+            try:
+                for first in range(self.number, reader.num_records(), _ARRAY_RECORDS):
+                    last = min(first + _ARRAY_RECORDS, reader.num_records())
+                    yield RecordBlock.of(list(reader.read(first, last)), first=first, name=self._path)
+            finally:
+                reader.close()
+        except (RuntimeError, ValueError, IndexError) as error:
+            reason = f"cannot be read as an array_record file ({' '.join(str(error).split())})"
+            raise DamagedShardError(self._path, reason, advice=_ADVICE) from error
+
     def _of_parquet(self) -> Iterator[RecordBlock]:
         import pyarrow.parquet as pq  # takes 20 ms; files of records do not need it
 
@@ -147,7 +165,7 @@ class RecordShard:
 
     Args:
         path: the file.
-        kind: "tfrecord" or "parquet".
+        kind: "tfrecord", "parquet" or "array_record".
         reader: makes rows of its records.
         rows: of each batch.
         shard_cache: cache shared by the shards of one dataset.
