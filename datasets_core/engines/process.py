@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import gc
+import io
 import itertools
 import json
 import logging
@@ -17,11 +18,12 @@ import time
 import traceback
 import warnings
 import weakref
+from collections import ChainMap
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import partial
-from types import ModuleType
-from typing import IO, TYPE_CHECKING, Any
+from types import CodeType, ModuleType
+from typing import IO, TYPE_CHECKING, Any, ClassVar
 
 import cloudpickle
 
@@ -60,7 +62,20 @@ def packed(value: Any) -> bytes:
     main = sys.modules.get("__mp_main__")  # `__main__` of the program, in a process that multiprocessing spawned
     if main is not None:
         send_by_value(main)
-    return bytes(cloudpickle.dumps(value))
+    written = io.BytesIO()
+    _Pickler(written).dump(value)
+    return written.getvalue()
+
+
+def _code_with_its_file(code: CodeType) -> tuple[Any, ...]:
+    make, arguments = cloudpickle.Pickler.dispatch_table[CodeType](code)
+    return make, tuple(code.co_filename if argument == "<dynamic-code>" else argument for argument in arguments)
+
+
+class _Pickler(cloudpickle.Pickler):  # type: ignore[misc]
+    """Keeps the file of code, which cloudpickle 3.1.3 leaves out: an error in a worker names the user's file."""
+
+    dispatch_table: ClassVar = ChainMap({CodeType: _code_with_its_file}, cloudpickle.Pickler.dispatch_table)
 
 
 def unpacked(data: bytes) -> Any:
