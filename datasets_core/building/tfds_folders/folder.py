@@ -17,15 +17,13 @@ import numpy as np
 import pyarrow as pa
 
 from datasets_core import files
-from datasets_core.building.tfds_folders.columns import TfdsReader
-from datasets_core.building.tfds_folders.description import FEATURES_NAME, METADATA_NAME, TfdsDescription, TfdsSplit
+from datasets_core.building.tfds_folders.columns import TfdsReader, array_records
+from datasets_core.building.tfds_folders.description import FEATURES_NAME, METADATA_NAME, TfdsDescription, TfdsSplit, content
 from datasets_core.building.tfds_folders.layout import Fields, layout_of, untold_strings
 from datasets_core.engines.threads import renewed_after_fork
 from datasets_core.errors import DamagedShardError, DatasetsCoreError, ExampleError, FileFormatError, ManifestError
-from datasets_core.meta.listings import UnfitFileError, small_bytes
 from datasets_core.meta.row_blocks import RowBlocks
 from datasets_core.meta.splits import RowRange
-from datasets_core.optional import needed
 from datasets_core.records.frames import HEAD_BYTES, blocks_of, compression_of, frame_offsets, inflated
 from datasets_core.records.reader import TFRecordReader
 from datasets_core.records.wire.columns import decode_examples
@@ -45,9 +43,6 @@ from datasets_core.store.table import LazyShards, RowTable
 
 # `RecordManifest`: a dataset whose shards are files of records that TensorFlow Datasets wrote: known, before any is
 # read.
-
-
-MOST_JSON_BYTES = 256 << 20
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,33 +68,6 @@ def check_there(folder: str, manifest: RecordManifest) -> None:
     if any(shard.rows for shard in manifest.shards) and not any(shard.size for shard in manifest.shards):
         path = files.join(folder, manifest.shards[0].name)
         raise DamagedShardError(path, "this file and all others are missing", advice="Copy the files into the folder")
-
-
-def content(path: str, storage_options: dict[str, Any] | None = None, *, most_bytes: int = MOST_JSON_BYTES) -> bytes | None:
-    """Return a small file that a stranger may have laid there; None if there is none.
-
-    Args:
-        path: local, or a URL.
-        storage_options: for the URL.
-        most_bytes: the largest that is read.
-
-    Raises:
-        ManifestError: it cannot be read, is larger, or no regular file.
-    """
-    try:
-        if not files.is_url(path):
-            return small_bytes(files.local_path(path), most_bytes=most_bytes)
-        with files.open_binary(path, storage_options) as handle:
-            data: bytes = handle.read(most_bytes + 1)
-    except (FileNotFoundError, NotADirectoryError):
-        return None
-    except UnfitFileError as error:
-        raise ManifestError(path, str(error)) from error
-    except OSError as error:
-        raise ManifestError(path, f"cannot be read ({error.strerror or error})") from error
-    if len(data) > most_bytes:
-        raise ManifestError(path, f"more than {most_bytes:,} bytes")
-    return data
 
 
 logger = logging.getLogger(__name__)
@@ -445,7 +413,6 @@ def _blocks(shards: Sequence[ShardRecord], is_indexed: bool) -> str:
 
 _BLOCK_BYTES = 1 << 20
 _COLUMN = "data"
-_ARRAY_RECORDS = 1024  # that are read together
 _ADVICE = "Copy the file again, or prepare the dataset again"
 
 
@@ -474,7 +441,7 @@ class RecordCursor:
         self._pending: RecordBlock | None = None
         self._place = place
         if kind != "tfrecord":
-            self._blocks = self._of_parquet() if kind == "parquet" else self._of_array_record()
+            self._blocks = self._of_parquet() if kind == "parquet" else array_records(path, number)
             return
         head = data.read(HEAD_BYTES) if place == 0 else b""
         self.is_plain = place > 0 or not compression_of(head)
@@ -538,22 +505,6 @@ class RecordCursor:
         if self._pending is None:
             self._pending = next(self._blocks, None)
         return self._pending
-
-    def _of_array_record(self) -> Iterator[RecordBlock]:
-        module = needed("array_record.python.array_record_module", "Reading array_record files", "datasets_core[array_record]")
-        if files.is_url(self._path):
-            raise FileFormatError(self._path, "array_record files are only read from the disk", advice="Copy the folder")
-        try:
-            reader = module.ArrayRecordReader(files.local_path(self._path))
-            try:
-                for first in range(self.number, reader.num_records(), _ARRAY_RECORDS):
-                    last = min(first + _ARRAY_RECORDS, reader.num_records())
-                    yield RecordBlock.of(list(reader.read(first, last)), first=first, name=self._path)
-            finally:
-                reader.close()
-        except (RuntimeError, ValueError, IndexError) as error:
-            reason = f"cannot be read as an array_record file ({' '.join(str(error).split())})"
-            raise DamagedShardError(self._path, reason, advice=_ADVICE) from error
 
     def _of_parquet(self) -> Iterator[RecordBlock]:
         import pyarrow.parquet as pq  # takes 20 ms; files of records do not need it
