@@ -25,8 +25,8 @@ class OutOfRangeError(DatasetsCoreError, EOFError):
     """
 
     def __init__(self, name: str, *, num_samples: int) -> None:
-        self.name, self.num_samples = name, num_samples
-        super().__init__(f"{name} is exhausted after {num_samples:,} samples. Pass num_epochs=None to repeat without end.")
+        self.name, self.num_samples, self.advice = name, num_samples, "Pass num_epochs=None to repeat without end"
+        super().__init__(f"{name} is exhausted after {num_samples:,} samples. {self.advice}.")
 
 
 class NoDataFilesError(DataFilesNotFoundError, ValueError):
@@ -43,7 +43,8 @@ class NoDataFilesError(DataFilesNotFoundError, ValueError):
     def __init__(self, sources: object) -> None:
         self.sources = self.value = sources
         shown = redact(sources) if isinstance(sources, str) else repr(sources)
-        super().__init__(f"No data files found in {shown}. Check the path or pattern.")
+        self.advice = "Check the path or pattern"
+        super().__init__(f"No data files found in {shown}. {self.advice}.")
 
 
 class NestedQueueRunnerError(ConfigurationError):
@@ -55,7 +56,8 @@ class NestedQueueRunnerError(ConfigurationError):
     """
 
     def __init__(self) -> None:
-        super().__init__("QueueRunners cannot be nested. Remove the inner block.")
+        self.advice = "Remove the inner block"
+        super().__init__(f"QueueRunners cannot be nested. {self.advice}.")
 
 
 class RowIndexError(DatasetsCoreError, IndexError):
@@ -506,7 +508,7 @@ class TooManyErrorsError(DatasetsCoreError, ValueError):
         self.count, self.most, self.kinds, self.quarantine = count, most, kinds, quarantine
         listed = ", ".join(f"{number} by {kind}" for kind, number in kinds.items())
         where = "" if quarantine is None else f"; they were written to {quarantine}"
+        self.advice = "Fix the rows or the function, or raise max_errors"
         super().__init__(
-            f"{count} rows of the stream failed, more than on_error(max_errors={most}) allows ({listed}{where}). "
-            "Fix the rows or the function, or raise max_errors."
+            f"{count} rows of the stream failed, more than on_error(max_errors={most}) allows ({listed}{where}). {self.advice}."
         )

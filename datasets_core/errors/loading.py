@@ -129,7 +129,8 @@ class NotPreparedError(UnknownSplitError):
     def __init__(self, name: str, *, dataset: str | None = None) -> None:
         super().__init__(name, known=(), dataset=dataset)
         of = f" of {dataset!r}" if dataset else ""
-        self.args = (f"Unknown split {name!r}: the splits{of} are unknown before a build. Call download_and_prepare() first.",)
+        self.advice = "Call download_and_prepare() first"
+        self.args = (f"Unknown split {name!r}: the splits{of} are unknown before a build. {self.advice}.",)
 
 
 class RankError(ConfigurationError, IndexError):
@@ -199,8 +200,8 @@ class MissingVersionError(ConfigurationError):
     """
 
     def __init__(self, dataset: str) -> None:
-        self.dataset = dataset
-        super().__init__(f"The builder of {dataset!r} has no version. Set VERSION = Version('1.0.0') in its class.")
+        self.dataset, self.advice = dataset, "Set VERSION = Version('1.0.0') in its class"
+        super().__init__(f"The builder of {dataset!r} has no version. {self.advice}.")
 
 
 class UnknownExperimentError(ConfigurationError, KeyError):
@@ -336,10 +337,11 @@ class MissingDependencyError(DatasetsCoreError, ImportError):
         elif self.more:
             names = ", ".join(repr(name) for name in (package, *(name for name, _ in self.more)))
             run = " ".join(repr(name) for name in dict.fromkeys((self.install, *(name for _, name in self.more))))
-            super().__init__(f"{needed_for} needs packages that are not installed: {names}. Run: pip install {run}")
+            self.advice = f"Run: pip install {run}"
+            super().__init__(f"{needed_for} needs packages that are not installed: {names}. {self.advice}")
         else:
-            what = f"{needed_for} needs the package {package!r}, which is not installed."
-            super().__init__(f"{what} Run: pip install {self.install!r}")
+            self.advice = f"Run: pip install {self.install!r}"
+            super().__init__(f"{needed_for} needs the package {package!r}, which is not installed. {self.advice}")
 
 
 class UnpreparableVersionError(DatasetBuildError, ValueError):
@@ -384,9 +386,11 @@ class WrongVersionError(DatasetBuildError, ValueError):
         self.dataset, self.old, self.new, self.level, self.changes = dataset, str(old), str(new), level, tuple(changes)
         self.right = None if right is None else str(right)
         what = "; ".join(self.changes[:3]) + ("; …" if len(self.changes) > 3 else "")
+        self.value = str(new)
+        self.advice = f"Use version {self.right or 'a higher one'} or higher, or build without check_version"
         super().__init__(
             f"Version {new} of {dataset!r} is a {level} change of {old}, but its number does not show it: {what}. "
-            f"Use version {self.right or 'a higher one'} or higher, or build without check_version."
+            f"{self.advice}."
         )
 
 
@@ -510,9 +514,8 @@ class ScriptMemoryError(DatasetBuildError, MemoryError):
     def __init__(self, what: str, *, limit: int | None = None) -> None:
         self.what, self.limit = what, limit
         than = "than is available" if limit is None else f"than its limit of {limit:,} bytes"
-        super().__init__(
-            f"{what} needs more memory {than}. Keep less in memory at a time, or raise the setting confined_memory_bytes."
-        )
+        self.advice = "Keep less in memory at a time, or raise the setting confined_memory_bytes"
+        super().__init__(f"{what} needs more memory {than}. {self.advice}.")
 
 
 class DatasetDiskError(DatasetBuildError, OSError):
