@@ -1,9 +1,9 @@
 """Tests of datasets_core/building/tfds_folders/folder.py."""
 
 import gzip
+import importlib.util
 import io
 import itertools
-import importlib.util
 import json
 import os
 import pickle
