@@ -16,7 +16,7 @@ class Progress(Protocol):
     """Handle of a stage: reports progress."""
 
     def update(self, n: int = 1, /) -> object:
-        """`n` more units are done."""
+        """Report that `n` more units are done."""
 
 
 class _Silent:

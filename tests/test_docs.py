@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib.util
+import inspect
 import json
 import re
 import subprocess
@@ -11,6 +12,8 @@ from pathlib import Path
 from types import ModuleType
 
 import pytest
+
+from datasets_core import errors
 
 ROOT = Path(__file__).parents[1]
 DOCS = ROOT / "docs"
@@ -48,6 +51,12 @@ def test_the_reference_has_every_option_setting_error_and_command(reference: Mod
     assert "| `ArgumentTypeError` | An argument of the wrong type. | `ValueError`, `TypeError` |" in pages["errors.md"]
     assert re.search(r"^\| `\w+` \| +\|", pages["errors.md"], re.MULTILINE) is None, "an error without a docstring"
     assert "## `datasets-core cache gc`" in pages["cli.md"]
+    named = re.findall(
+        r"^\| \{py:exc\}`~datasets_core\.errors\.(\w+)` \|[^|]*[^|\s][^|]*\|[^|]*[^|\s][^|]*\|$",
+        pages["troubleshooting.md"],
+        re.MULTILINE,
+    )
+    assert sorted(named) == sorted({value.__name__ for value in vars(errors).values() if inspect.isclass(value)})
     assert "datasets_core.load_dataset" in pages["api/loading.md"]
     assert all(re.search(r"\| `\w+` \|[^|]*\| +\|$", page, re.MULTILINE) is None for page in (pages["settings.md"],))
 

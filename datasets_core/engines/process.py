@@ -1,4 +1,4 @@
-"""`WorkerProcess`: a process that answers calls of functions, and values and errors on their way to it and back."""
+"""`WorkerProcess`: a process that answers calls of functions, and values and errors in the form in which they are sent."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ _NOT_FORKED = ("cupy", "grpc", "jax", "jaxlib", "lance", "polars", "tensorflow")
 
 
 def send_by_value(module: ModuleType) -> None:
-    """Have what `module` defines travel to workers as code: they cannot import it by its name."""
+    """Send definitions of `module` to workers as code, since they cannot import it by its name."""
     cloudpickle.register_pickle_by_value(module)
 
 
@@ -118,7 +118,7 @@ class _Nowhere:
 
 @dataclass(frozen=True, slots=True)
 class Failure:
-    """An exception on its way to the parent, with what caused it, which pickle alone would lose."""
+    """An exception for the parent, with its cause, which pickle alone would lose."""
 
     pickled: bytes
     cause: Failure | None
@@ -202,7 +202,7 @@ _LENGTH = 8
 
 @dataclass(frozen=True)
 class SentFunction:
-    """A function that is called in worker processes: it is packed once, and sent once to each.
+    """A function that is called in worker processes: it is pickled once, and sent once to each.
 
     Attributes:
         call: the function.
@@ -217,7 +217,7 @@ class SentFunction:
 
     @property
     def key(self) -> int:
-        """A number that no other function of this process has."""
+        """A number that identifies the function in this process."""
         return int(self._kept.setdefault("key", next(_KEYS)))
 
     @property
@@ -296,7 +296,7 @@ class WorkerProcess:
             self._process, self._answers = _Forked(pid, open(questions, "wb")), open(ours, "rb")  # noqa: SIM115
 
     def call(self, function: SentFunction, *arguments: Any, retries: int = 0, job: int | None = None) -> Any:
-        """What the function gives in the process; an error of the function is raised as it is.
+        """Return the result of the function in the process; an error of the function is raised unchanged.
 
         Args:
             function, arguments: the call.
@@ -577,7 +577,7 @@ def _use_one_thread() -> None:
 
 
 def serve(questions: IO[bytes], descriptor: int, parent: int) -> None:
-    """Answer calls until there are no more: what a worker process does.
+    """Answer calls until there are no more: the main loop of a worker process.
 
     Args:
         questions: the calls.

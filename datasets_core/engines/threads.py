@@ -74,7 +74,7 @@ class Job(Generic[T]):
     """A piece of work: waiting, begun, or done.
 
     Args:
-        work: what is done, in the context of who makes the job.
+        work: the function, called in the context of the thread that creates the job.
     """
 
     def __init__(self, work: Callable[[], T]) -> None:
@@ -96,7 +96,7 @@ class Job(Generic[T]):
             return is_first
 
     def do(self) -> None:
-        """Do it; to be called by who began it."""
+        """Run the work; called by the thread that took it."""
         work, self._work = self._work, None
         assert work is not None
         try:
@@ -122,7 +122,7 @@ class Job(Generic[T]):
 
 
 def in_thread(work: Callable[[], T], name: str) -> Job[T]:
-    """Begin a piece of work in a thread of its own, which keeps the process from its end no more than other daemons do.
+    """Start a piece of work in a daemon thread of its own.
 
     >>> job = in_thread(lambda: 1, "example")
     >>> job.join()
@@ -171,7 +171,7 @@ _waits: weakref.WeakSet[StallTimeout] = weakref.WeakSet()
 
 
 class Daemons:
-    """Some threads.
+    """A pool of threads.
 
     Args:
         name: theirs.
@@ -192,7 +192,7 @@ class Daemons:
         self._num_idle, self._is_closed = 0, False
 
     def submit(self, work: Callable[[], T]) -> Job[T]:
-        """Have something done, after what was submitted before."""
+        """Submit work, which runs after earlier submissions."""
         job = Job(work)
         with self._changed:
             self._waiting.append(job)
@@ -202,7 +202,7 @@ class Daemons:
         return job
 
     def leave(self, job: Job[Any]) -> None:
-        """Give up a piece of work, and the thread that is held up by it: another one may take its place."""
+        """Abandon a piece of work and the thread that it blocks; another thread may take its place."""
         with self._changed:
             if job in self._waiting:
                 self._waiting.remove(job)
@@ -211,14 +211,14 @@ class Daemons:
                 self._staff()
 
     def urge(self, job: Job[Any]) -> None:
-        """Begin with a piece of work that waits, by one thread more: those that there are may all be held up."""
+        """Start waiting work in one more thread, since all others may be blocked."""
         with self._changed:
             if job in self._waiting:
                 self._waiting.remove(job)
                 self._start(lambda: self._alone(job))
 
     def close(self, wait_seconds: float = 0.0) -> None:
-        """Drop what is not begun; the threads go when they have done what they do.
+        """Cancel work that has not started; threads end after their current work.
 
         Args:
             wait_seconds: how long they are waited for in all.
@@ -318,7 +318,7 @@ class StallTimeout:
         _waits.add(self)
 
     def told(self, count: int) -> None:
-        """So many more bytes came, or none.
+        """Record that `count` more bytes arrived.
 
         Raises:
             StoppedError: the bytes are no longer needed.
@@ -330,12 +330,12 @@ class StallTimeout:
             self._marked, self._since = self._came, time.monotonic()
 
     def pauses(self, seconds: float, why: str) -> None:
-        """A pause before another try, which does not count."""
+        """Record a pause before a retry, which does not count as waiting."""
         self._since += seconds
         self._why = f" ({why})"
 
     def on_stop(self, abort: Callable[[], object]) -> None:
-        """Have something called when the waiting ends before the bytes came."""
+        """Register a function that is called if waiting ends before the bytes arrive."""
         self._aborts.append(abort)
         if self.stop.is_set():
             abort()
@@ -347,7 +347,7 @@ class StallTimeout:
             abort()
 
     def waited_for(self, job: Job[T], pool: Daemons | None = None) -> T:
-        """What comes of a piece of work; that it takes long is said in the log.
+        """Return the result of a piece of work; a long wait is logged.
 
         Args:
             job: the work; it tells this object of its bytes.
@@ -437,7 +437,7 @@ class Watch:
 
 @contextmanager
 def stage(name: str, *, total: int | None, is_shown: bool) -> Iterator[Watch]:
-    """One line of progress, in bytes, that several threads may tell."""
+    """A line of progress in bytes, updated by several threads."""
     if not is_shown:
         yield Watch()
         return

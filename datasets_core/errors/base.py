@@ -94,6 +94,9 @@ def rebuild(cls: type[DatasetsCoreError], args: tuple[Any, ...], state: dict[str
 class DatasetsCoreError(Exception):
     """Base class of all errors that the library raises on purpose.
 
+    To fix: read the last sentence of the message, which is also `error.advice` where there is one. Catch this class to
+    handle every error of the library.
+
     An attribute that does not apply or is unknown is None. Subclasses add their own.
 
     Attributes:
@@ -179,7 +182,7 @@ def users_frames(found: TracebackType | None) -> TracebackType | None:
 
 
 def put_users_frames_first(error: BaseException) -> None:
-    """Leave of the traceback of an error that was caught the frame that caught it, and those of the user's function.
+    """Shorten the traceback of a caught error to the frame that caught it and the frames of the user's function.
 
     The frames of a worker process are in a note; an error with such a note has `of_users_function` set.
     """
@@ -190,23 +193,38 @@ def put_users_frames_first(error: BaseException) -> None:
 
 
 class FileNotFoundDatasetsError(DatasetsCoreError, FileNotFoundError):
-    """A named object does not exist."""
+    """A named object does not exist.
+
+    To fix: check the spelling of the path or name, and that the file exists on this machine or server.
+    """
 
 
 class ConfigurationError(DatasetsCoreError, ValueError):
-    """An invalid argument, setting or combination of them."""
+    """An invalid argument, setting or combination of them.
+
+    To fix: change the argument or setting that the message names to one of the values that it lists.
+    """
 
 
 class DecodingDisabledError(ConfigurationError, RuntimeError):
-    """A request to decode with a feature that has `decode=False`."""
+    """A request to decode with a feature that has `decode=False`.
+
+    To fix: remove `decode=False`, or `cast_column` to the feature without it.
+    """
 
 
 class UnhashableError(ConfigurationError, TypeError, pickle.PicklingError):
-    """A value that cannot be hashed in the same way in every process."""
+    """A value that cannot be hashed in the same way in every process.
+
+    To fix: make the object inside the function, or pass `new_fingerprint=` and change it when the result changes.
+    """
 
 
 class ArgumentTypeError(ConfigurationError, TypeError):
-    """An argument of the wrong type."""
+    """An argument of the wrong type.
+
+    To fix: pass a value of the type that the message names.
+    """
 
 
 def _begun(sentence: str) -> str:
@@ -214,7 +232,10 @@ def _begun(sentence: str) -> str:
 
 
 class DatasetBuildError(DatasetsCoreError):
-    """A build that could not be finished."""
+    """A build that could not be finished.
+
+    To fix: remove the cause that the message names, and run the build again.
+    """
 
 
 def describe(facts: Mapping[str, object]) -> str:

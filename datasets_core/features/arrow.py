@@ -321,7 +321,7 @@ Lengths: TypeAlias = "npt.NDArray[np.int64]"
 
 
 class Misfit(Exception):
-    """A value that does not fit, at a position of the values at hand; each level above turns it into its own position."""
+    """A value that does not fit, at a position in the current values; each outer level converts it to its own position."""
 
     def __init__(self, index: int, reason: str, path: str = "", other: int | None = None) -> None:
         super().__init__(index, reason, path, other)
@@ -541,7 +541,7 @@ _CAST = "Cast the column, as pc.field('a').cast('float64')"
 
 
 def check_precision(expressions: Mapping[str, pc.Expression], kinds: pa.Schema, used: pa.Schema) -> None:
-    """Refuse float32 that the user did not ask for: Arrow divides an int64 by 1000.0 so, since that number fits into it."""
+    """Refuse float32 that the user did not request: Arrow computes `int64 / 1000.0` in float32, since 1000.0 fits into it."""
     if any(pa.types.is_nested(field.type) or field.type in (pa.float32(), pa.float16()) for field in used):
         return
     for name, expression in expressions.items():

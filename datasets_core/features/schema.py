@@ -667,7 +667,7 @@ def _empty_rows(length: int, schema: pa.Schema) -> pa.RecordBatch:
 
 
 class Decoder:
-    """Makes what the user sees of stored values, for the columns where the two differ.
+    """Converts stored values to those that the user sees, for the columns where they differ.
 
     Args:
         features: the kinds of the columns.

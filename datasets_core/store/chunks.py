@@ -123,7 +123,7 @@ class Chunks:
         return _share_nothing(rows, rows[0], frozenset(itertools.chain.from_iterable(map(_mutable_ids, chunk[:probed]))))
 
     def measured(self, num_bytes: int, rows: int) -> None:
-        """The last chunk had that many bytes and rows, by which the next one is measured."""
+        """Record the bytes and rows of the last chunk, which determine the size of the next one."""
         fitting = self._max_bytes * rows // max(1, num_bytes)
         self._rows = max(1, min(fitting, self._rows * _GROWTH, self._max_rows))
 
@@ -176,7 +176,7 @@ def _is_tensor(kind: type) -> bool:
 
 
 def weight(value: Any) -> int:
-    """About the bytes of a row, or of what is in one.
+    """Return the approximate bytes of a row, or of a value in one.
 
     >>> weight({"text": "abc", "numbers": [1, 2], "names": ["ab", None]})
     29

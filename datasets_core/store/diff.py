@@ -94,7 +94,7 @@ class Difference:
 
     @property
     def is_declared(self) -> bool:
-        """True if the versions on record say at least as much as changed; True without versions."""
+        """True if the recorded versions differ at the level of the change, or a higher one; True without versions."""
         if self.declared is None:
             return True
         said = {"back": -1, "none": 0, "patch": 0, "minor": 1, "major": 2}[self.declared]
@@ -157,7 +157,7 @@ class PairedColumn:
 
     @property
     def label(self) -> str:
-        """The column as a reader knows it."""
+        """The name of the column, or its old and new name."""
         return self.old if self.old == self.new else f"{self.old} -> {self.new}"
 
     def values(self, old: pa.RecordBatch, new: pa.RecordBatch, features: tuple[Features, Features]) -> tuple[Any, Any]:
@@ -170,7 +170,7 @@ class PairedColumn:
 
 @dataclass(frozen=True, slots=True)
 class FeatureChange:
-    """A column, or a field in it, that is new, gone or of another kind; None on the side that lacks it."""
+    """A column, or a field in it, that was added, removed or has another type; None on the side that lacks it."""
 
     path: tuple[str, ...]
     old: FeatureType | None
@@ -197,7 +197,7 @@ def paired(old: Features, new: Features, changes: list[FeatureChange]) -> list[P
 
 
 def changes_of(old: FeatureType, new: FeatureType, path: tuple[str, ...] = ()) -> Iterator[FeatureChange]:
-    """Yield the columns and fields that are new, gone or of another kind of values."""
+    """Yield the columns and fields that were added, removed, or have other types."""
     if isinstance(old, dict) and isinstance(new, dict):
         for name in old:
             if name in new:

@@ -56,7 +56,7 @@ class PartSummer:
         self._ends.append(end)
 
     def update(self, data: Any) -> None:
-        """Take the next bytes that are written."""
+        """Add the next bytes that are written."""
         if self._extend is None:
             return
         rest = pa.py_buffer(data)
@@ -116,14 +116,14 @@ class HashedFile:
         return total
 
     def flush(self) -> None:
-        """Nothing: `write` keeps nothing back."""
+        """Do nothing: `write` does not buffer."""
 
     def close(self) -> None:
-        """Say that nothing more will be written; `finish` or `discard` ends the file itself."""
+        """Mark the end of writing; `finish` or `discard` closes the file."""
         self.closed = True
 
     def finish(self) -> tuple[int, str]:
-        """Have everything on the disk, and close: (bytes, sha256 in hex, "" where it was left out)."""
+        """Synchronize the file to the disk and close it; return (bytes, sha256 in hex, or "" if it was left out)."""
         os.fsync(self._descriptor)
         if (hashing := self._ended_hashing()) is not None:
             hashing.result()
@@ -215,7 +215,7 @@ def write_stream(path: str, schema: pa.Schema, batches: Iterable[pa.RecordBatch]
 
     Args:
         path: the file.
-        schema: of every batch, but for its metadata.
+        schema: of every batch, without its metadata.
         batches: the rows; small batches are joined.
 
     Raises:
@@ -242,7 +242,7 @@ def write_stream(path: str, schema: pa.Schema, batches: Iterable[pa.RecordBatch]
 
 
 def joined(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-    """Yield the batches in order, small neighbours put together.
+    """Yield the batches in order, small consecutive ones joined.
 
     >>> [batch.num_rows for batch in joined([pa.record_batch({"a": [1]}), pa.record_batch({"a": [2, 3]})])]
     [3]

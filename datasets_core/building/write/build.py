@@ -110,7 +110,7 @@ def worker_died(error: WorkerDiedError, jobs: Sequence[Any], builder: Builder, s
     part = f" (part {job.index + 1} of {job.count})" if job.count > 1 else ""
     named = WorkerDiedError(
         f"The worker process that made split {split!r}{part} of {builder.label} {error.how or 'ended'}, without a result: "
-        "for want of memory perhaps, or by the code of the dataset. "
+        "it may have run out of memory, or code of the dataset ended it. "
         "Run again with a smaller num_proc; finished parts are kept.",
         job=error.job,
     )

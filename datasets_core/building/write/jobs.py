@@ -296,15 +296,15 @@ class Writer(Protocol):
     """Consumer of the batches of a job."""
 
     def write(self, data: pa.RecordBatch | pa.Table) -> None:
-        """Take rows."""
+        """Add rows."""
         ...
 
     def close(self) -> list[ShardRecord]:
-        """Have them on the disk."""
+        """Write the rows to the disk, and return the shards."""
         ...
 
     def abort(self) -> None:
-        """Remove them."""
+        """Remove what was written."""
         ...
 
 

@@ -52,7 +52,7 @@ class Calls:
 
     @property
     def is_async(self) -> bool:
-        """True if a call gives a coroutine."""
+        """True if a call returns a coroutine."""
         function = self.function
         while isinstance(function, partial):
             function = function.func
@@ -400,8 +400,7 @@ def _done(
 class ProgressFile:
     """Writes the number of rows done to a file, for the progress bar of another process.
 
-    Nothing is written where the folder is not there, as on another machine.
-    """
+    Nothing is written if the folder does not exist, as on another machine."""
 
     def __init__(self, path: str) -> None:
         is_here = path and os.path.isdir(os.path.dirname(path))
@@ -434,7 +433,7 @@ def _watched(stage: str, total: int, files: Sequence[str]) -> Iterator[None]:
 
 @contextmanager
 def followed(tell: Callable[[int], object] | None, rows_done: Callable[[], int]) -> Iterator[None]:
-    """Pass on, several times a second, how many more rows are done: by a thread, since the function may take its time."""
+    """Report the number of finished rows several times a second, from a thread, since a call of the function may take long."""
     if tell is None:
         yield
         return

@@ -256,7 +256,7 @@ def read_index(path: str, place: Place, size: int) -> Ints | None:
 
 
 def write_index(path: str, place: Place, rows: Ints, size: int) -> None:
-    """Keep an index over `size` rows, by a rename.
+    """Keep an index over `size` rows by renaming its file.
 
     Raises:
         DatasetDiskError: the disk is full, read-only or forbidden.

@@ -28,9 +28,9 @@ PROGRAM_FORMATS = frozenset({"EPS", "IPTC"})
 
 @dataclass(frozen=True, slots=True)
 class Image(Media):
-    """A picture in each row: a path, bytes, a numpy array or a Pillow image goes in, a Pillow image comes out.
+    """A picture in each row: written as a path, bytes, a numpy array or a Pillow image, read as a Pillow image.
 
-    EPS is stored and not decoded, since Pillow would have Ghostscript run the program that such a file is.
+    EPS is stored and not decoded, since Pillow passes such files to Ghostscript, which runs them as programs.
 
     Args:
         mode: the mode to convert to, for example `"RGB"`; None leaves each image in its own.
@@ -179,7 +179,7 @@ def _pixel_type(array: npt.NDArray[Any]) -> np.dtype[Any]:
 
 @dataclass(frozen=True, slots=True)
 class Pdf(Media):
-    """A PDF document in each row: a path, bytes or a `pdfplumber.pdf.PDF` goes in, a `pdfplumber.pdf.PDF` comes out.
+    """A PDF document in each row: written as a path, bytes or a `pdfplumber.pdf.PDF`, read as a `pdfplumber.pdf.PDF`.
 
     Args:
         decode: False shows `{"bytes": …, "path": …}`, for which pdfplumber is not needed.
@@ -373,7 +373,7 @@ def _text(data: bytes | None, path: str | None, paths: MediaPaths) -> IO[str]:
 
 @dataclass(frozen=True, slots=True)
 class Video(Media):
-    """A film in each row: a path, bytes or a torchcodec `VideoDecoder` goes in, a `VideoDecoder` comes out.
+    """A film in each row: written as a path, bytes or a torchcodec `VideoDecoder`, read as a `VideoDecoder`.
 
     Args:
         decode: False shows `{"bytes": …, "path": …}`, for which torchcodec is not needed.

@@ -36,7 +36,7 @@ class FileVersion:
 
 
 class SeekableFile(io.RawIOBase):
-    """A file that knows its size and the place that is read next: who reads derives from it."""
+    """Base class of files with a known size and a position that is read next."""
 
     _size: int
     _at = 0

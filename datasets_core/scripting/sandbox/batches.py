@@ -186,7 +186,7 @@ def unknown(form: Mapping[str, Any]) -> NoReturn:
 
 
 class Values:
-    """In the confined process: the values that stay there, in the order in which they were met."""
+    """Values that stay in the confined process, in the order in which they occurred."""
 
     def __init__(self) -> None:
         self._values: list[Any] = []
@@ -237,7 +237,7 @@ _COMPRESSION = 3  # field of a RecordBatch there
 
 
 class OtherKey:
-    """A key that cannot be one, as its words.
+    """An invalid key, as text.
 
     Args:
         text: its words.
@@ -313,7 +313,7 @@ def whole(data: pa.RecordBatch | pa.Table) -> pa.Buffer:
 
 
 class Sender:
-    """Batches as payloads: the schema comes along where it is another than before."""
+    """Yield batches as payloads; a schema is included when it changes."""
 
     def __init__(self) -> None:
         self._schema: pa.Schema | None = None
@@ -486,7 +486,7 @@ def _validate(data: pa.RecordBatch | pa.Table, payload: Any) -> None:
 
 
 def check_values(arrays: Sequence[pa.Array], payload: Any) -> None:
-    """Refuse values by the billion that take no bytes as they come, and do as soon as they are read.
+    """Refuse huge numbers of values that take no bytes in the message, but memory once they are read.
 
     Raises:
         ValueError: there are such.

@@ -69,7 +69,7 @@ def warn_of(denials: Iterable[Denial], *, script: str) -> None:
 
 
 class Watch:
-    """The audit hook of a confined process, and what it has taken note of.
+    """The audit hook of a confined process, and the denials that it recorded.
 
     Args:
         readable: files and folders that may be read.
@@ -483,7 +483,7 @@ class _Call:
 
 
 class Notices:
-    """The parent's end: what a confined process was refused, as it comes.
+    """The parent's end of the channel through which a confined process reports denials.
 
     Args:
         descriptor: of the kernel's notices.
