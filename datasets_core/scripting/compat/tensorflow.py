@@ -449,7 +449,7 @@ class EagerSession:
         return None
 
     def run(self, fetches: Any, *args: Any, **kwargs: Any) -> Any:
-        """Return the next element of an iterator; None for an initializer of variables, of which there are none.
+        """Return the next element of an iterator; None for an initializer of variables, since there are none.
 
         Raises:
             OutOfRangeError: there is no other element.
