@@ -126,11 +126,11 @@ class Failure:
     @classmethod
     def of(cls, error: BaseException) -> Failure:
         """Return the exception, ready to be sent."""
-        frames = users_frames(error.__traceback__)
+        frames, cause = users_frames(error.__traceback__), error.__cause__
+        if not (getattr(error, "of_users_function", False) and cause is not None):  # else its cause has the frames
+            error.add_note("In a worker process:\n" + "".join(traceback.format_tb(frames or error.__traceback__)).rstrip())
         if frames is not None:
             error.of_users_function = True  # type: ignore[attr-defined]
-        error.add_note("In a worker process:\n" + "".join(traceback.format_tb(frames or error.__traceback__)).rstrip())
-        cause = error.__cause__
         pickled = _pickled(error)
         if pickled is None:
             words = "".join(traceback.format_exception_only(error)).strip()
@@ -414,7 +414,10 @@ def _kill_group(process: subprocess.Popen[bytes] | _Forked) -> None:
     """Kill a process and those that it started."""
     if process.poll() is None:  # else its number may be that of another one
         with contextlib.suppress(ProcessLookupError):
-            os.killpg(process.pid, signal.SIGKILL)
+            if hasattr(os, "killpg"):
+                os.killpg(process.pid, signal.SIGKILL)
+            elif isinstance(process, subprocess.Popen):
+                process.kill()
 
 
 def _signal(number: int) -> str:

@@ -209,8 +209,7 @@ def read_script(path: str | os.PathLike[str], *, is_confined: bool = False, plac
 
     Args:
         path: the script.
-        is_confined: True for an untrusted script: only files that resolve into its folder, or into the folder
-            `tensorflow_datasets` that it is in, are read, up to a size.
+        is_confined: True for an untrusted script: only files that resolve into its folder are read, up to a size.
         place: finds modules next to the script; it may fetch them on use.
 
     Raises:
@@ -219,7 +218,7 @@ def read_script(path: str | os.PathLike[str], *, is_confined: bool = False, plac
     """
     full = os.path.abspath(os.fspath(path))
     folder, stem = os.path.dirname(full), os.path.basename(full).removesuffix(".py")
-    within, num_bytes = _collection_of(folder) if is_confined else None, 0
+    within, num_bytes = folder if is_confined else None, 0
     modules = [_read_module(full, stem, within=within)]
     names = {stem, ""}
     for module in modules:  # grows while it is walked
@@ -242,16 +241,6 @@ def read_script(path: str | os.PathLike[str], *, is_confined: bool = False, plac
                     is_certain = module.is_certain and not wanted.guarded
                     modules.append(_read_module(found, name, is_certain=is_certain, within=within))
     return Script(full, tuple(modules))
-
-
-def _collection_of(folder: str) -> str:
-    """Return the folder of the collection of TensorFlow Datasets that a folder is in; the folder itself outside of one.
-
-    >>> _collection_of("/data/tensorflow_datasets/text/gem"), _collection_of("/data/birds")
-    ('/data/tensorflow_datasets', '/data/birds')
-    """
-    head, found, _ = f"{folder}/".rpartition("/tensorflow_datasets/")
-    return f"{head}{found}".rstrip("/") if found else folder
 
 
 def _root_of(module: Module, folder: str) -> str:
