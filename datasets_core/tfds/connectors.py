@@ -557,3 +557,20 @@ def connector_of(given: Any) -> Any:
     if isinstance(feature, LibraryTranslationVariableLanguages):
         return TranslationVariableLanguages(feature.languages, id=feature.id)
     return ScalarFeature(feature.dtype, feature.id) if isinstance(feature, Value) else feature
+
+
+def rounded(value: Any) -> Any:
+    """Return numbers of float64 in the precision of float32, as TFDS stores them; other values unchanged.
+
+    >>> rounded([0.5, 0.1]).tolist()
+    [0.5, 0.10000000149011612]
+    """
+    if not isinstance(value, np.ndarray):
+        try:
+            value = np.asarray(value, np.float64)
+        except (TypeError, ValueError):
+            return value  # the library reports what is wrong with it
+    if value.dtype.kind not in "iufb":
+        return value
+    with np.errstate(over="ignore"):
+        return value.astype(np.float32).astype(np.float64)

@@ -17,7 +17,7 @@ from datasets_core.features.media.types import Image, is_pillow_image
 from datasets_core.features.serialization import AUDIO, BOX, DATASET, ENCODED, VIDEO, is_optional, kind_of
 from datasets_core.features.types import ClassLabel, FixedShape
 from datasets_core.files import is_url
-from datasets_core.tfds.connectors import ListColumns, TensorList, np_dtype_of, shape_of
+from datasets_core.tfds.connectors import ListColumns, TensorList, np_dtype_of, rounded, shape_of
 from datasets_core.tfds.images import frames_of, samples_of
 
 # Values of rows as returned by `tfds.as_numpy`, made from the Python values that the library reads.
@@ -482,7 +482,7 @@ def _change(feature: FeatureType) -> Change | None:
     if isinstance(feature, Value):
         return _text if _is_text(feature) else _number(feature)
     if isinstance(feature, FixedShape):
-        return _rounded if _is_rounded(feature, feature.element) else None
+        return rounded if _is_rounded(feature, feature.element) else None
     if not isinstance(feature, (List, LargeList)):
         return None
     kind = kind_of(feature)
@@ -500,7 +500,7 @@ def _change(feature: FeatureType) -> Change | None:
     if isinstance(inner, dict):
         return lambda value: _listed(_unstacked(value) if isinstance(value, Mapping) else value, of, may_lack=may_lack)
     if is_rounded:
-        return lambda value: _rounded(value) if isinstance(value, np.ndarray) else _listed(value, of, may_lack=may_lack)
+        return lambda value: rounded(value) if isinstance(value, np.ndarray) else _listed(value, of, may_lack=may_lack)
     return lambda value: _listed(value, of, may_lack=may_lack)
 
 
@@ -575,7 +575,7 @@ def _plain(inner: Value, change: Change | None, *, may_lack: bool, is_dataset: b
         if isinstance(value, np.ndarray) and value.dtype.kind == "f" and dtype.kind in "iu" and not is_tensor:
             return np.trunc(value)  # items are truncated as in TFDS
         if isinstance(value, np.ndarray) and is_rounded:
-            return _rounded(value)
+            return rounded(value)
         if not isinstance(value, (list, tuple)):
             return value
         kinds = set(map(type, value))
@@ -587,7 +587,7 @@ def _plain(inner: Value, change: Change | None, *, may_lack: bool, is_dataset: b
             if issubclass(kind, _NUMBERS):
                 _refuse(f"it contains a {kind.__name__}, which is not a string")
         if each is None or kinds <= as_they_are:
-            return _rounded(value) if is_rounded and kinds else value
+            return rounded(value) if is_rounded and kinds else value
         return [item if item is None else each(item) for item in value]
 
     return plain
@@ -616,7 +616,7 @@ def _number(feature: Value) -> Change | None:
                 made = np.array(value, dtype)
         except (TypeError, ValueError, OverflowError, FloatingPointError):
             return value  # the library reports what is wrong with it
-        return (_rounded(made) if is_rounded else made).item()
+        return (rounded(made) if is_rounded else made).item()
 
     return number
 
@@ -630,19 +630,6 @@ def _is_deeply_rounded(feature: FeatureType) -> bool:
         return _is_deeply_rounded(feature.feature)
     element = feature.element if isinstance(feature, FixedShape) else feature
     return isinstance(element, Value) and _is_rounded(feature, element)
-
-
-def _rounded(value: Any) -> Any:
-    """Return numbers of float64 in the precision of float32, in which TFDS stores them."""
-    if not isinstance(value, np.ndarray):
-        try:
-            value = np.asarray(value, np.float64)
-        except (TypeError, ValueError):
-            return value  # the library reports what is wrong with it
-    if value.dtype.kind not in "iufb":
-        return value
-    with np.errstate(over="ignore"):
-        return value.astype(np.float32).astype(np.float64)
 
 
 def _label(feature: ClassLabel) -> Change:
