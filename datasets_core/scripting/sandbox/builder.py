@@ -42,6 +42,7 @@ from datasets_core.scripting.sandbox.batches import (
     decoded,
     encoded,
     given_back,
+    read_schema,
     refused,
     remote_value,
     schema_form,
@@ -263,6 +264,8 @@ class SandboxedBuilder(DatasetBuilder):
                 batch, keys = receiver.batch(head, message.payload), None
                 if len(found) != batch.num_rows or not batch.num_rows:
                     raise self._nonsense(f"{len(found)} keys for {batch.num_rows} rows")
+                self._made_bytes += receiver.empty_bytes
+                receiver.empty_bytes = 0
                 yield Encoded(found, batch, self._facts_of(head.get("facts")) if job.is_order_free else None)
         if is_changed:
             raise ChangedRowsError
@@ -279,7 +282,10 @@ class SandboxedBuilder(DatasetBuilder):
                     self._hear(message.head)
                     again = message.head.get("reread")
                 else:
-                    yield decoded(message.head.get("key"), _key), receiver.table(message.payload)
+                    table = receiver.table(message.payload)
+                    self._made_bytes += receiver.empty_bytes
+                    receiver.empty_bytes = 0
+                    yield decoded(message.head.get("key"), _key), table
         if again is not None:
             raise Replay(self._schema_of(again))
 
@@ -421,8 +427,8 @@ class SandboxedBuilder(DatasetBuilder):
 
     def _schema_of(self, form: Any) -> pa.Schema:
         try:
-            return pa.ipc.read_schema(pa.py_buffer(base64.b64decode(form, validate=True)))
-        except (TypeError, ValueError, OSError, pa.ArrowException) as error:
+            return read_schema(base64.b64decode(form, validate=True))
+        except (TypeError, ValueError) as error:
             raise self._nonsense("a damaged schema") from error
 
     def _nonsense(self, what: str) -> DatasetGenerationError:
