@@ -228,6 +228,7 @@ class Answers:
             if not what.startswith("extract"):
                 self._check([name for name in new if self._is_remote(name)])
             known.update(zip(new, getattr(self, f"_{what.replace(' ', '_')}")(new), strict=True))
+            self._granted.given()
         return [known[name] for name in names]
 
     def _unasked(self, name: str) -> DatasetBuildError:
@@ -362,6 +363,7 @@ class Answers:
         else:
             held = self._whole(url) if self._before is not None else self._manager.held(url)
             data = self._manager.stream(url) if held is None else open(held, "rb")  # noqa: SIM115  # the script closes it
+        self._granted.given()
         self._num_opened += 1
         self._open[self._num_opened] = data, held is None and not self._granted.has_private
         return {"handle": self._num_opened, "seekable": data.seekable()}

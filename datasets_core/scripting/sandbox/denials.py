@@ -75,12 +75,20 @@ class Watch:
         readable: files and folders that may be read.
         writable: folders that may be written.
         trusted: folders whose code is not the script's.
+        listed: folders whose names may be read.
         hides: what may not be read is not there at all.
     """
 
     def __init__(
-        self, *, readable: Iterable[str], writable: Iterable[str], trusted: Iterable[str], hides: bool = False
+        self,
+        *,
+        readable: Iterable[str],
+        writable: Iterable[str],
+        trusted: Iterable[str],
+        listed: Iterable[str] = (),
+        hides: bool = False,
     ) -> None:
+        self._listed = tuple(map(os.path.realpath, listed))
         self._hides = hides
         self.denials: list[Denial] = []
         self.unsent: list[Denial] = []
@@ -252,7 +260,7 @@ class Watch:
         if path is None or not isinstance(path, (str, bytes, os.PathLike)):
             return
         whole = self._absolute(path)
-        if self._is_inside(whole, writing=False):
+        if self._is_inside(whole, writing=False) or (words == "list" and _below(os.path.realpath(whole), self._listed)):
             return
         if os.path.lexists(whole):
             self._by_path[whole] = self._note(f"{words} {_cut_path(whole)!r}")

@@ -350,6 +350,7 @@ class Sandbox:
         file_bytes: size limit of one written file; None: the setting.
         preload: modules imported by the script; well-known ones are imported before the sandbox is entered.
         script: the script, for messages.
+        listed: folders whose names it may read, and not the files in them.
     """
 
     readable: tuple[str, ...]
@@ -359,6 +360,7 @@ class Sandbox:
     file_bytes: int | None = None
     preload: tuple[str, ...] = ()
     script: str = "a script"
+    listed: tuple[str, ...] = ()
 
     @property
     def memory(self) -> int:
@@ -380,6 +382,7 @@ class Sandbox:
         return {
             "scratch": os.path.realpath(self.scratch),
             "readable": [os.path.realpath(path) for path in self.readable],
+            "listed": [os.path.realpath(path) for path in self.listed],
             "environment": _ENVIRONMENT | ({"TZ": time_zone} if time_zone else {}),
             "memory_bytes": self.memory,
             "cpu_seconds": self.cpu,

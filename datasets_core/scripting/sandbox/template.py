@@ -198,7 +198,9 @@ def _enter(setup: Mapping[str, Any], tasks: int) -> list[str]:
     active = ["limits", "capabilities"]
     if version:
         readable = [*limits.readable(), *setup["readable"]]
-        kernel.restrict(readable=readable, writable=[setup["scratch"]], devices=limits.DEVICES, version=version)
+        kernel.restrict(
+            readable=readable, listed=setup["listed"], writable=[setup["scratch"]], devices=limits.DEVICES, version=version
+        )
         active.append("landlock")
     if setup["seccomp"]:
         active += _filter(machine, notices=setup["notices"])
@@ -225,6 +227,7 @@ def _watch(setup: Mapping[str, Any]) -> Watch:
     watch = Watch(
         readable=[*limits.readable(), *limits.DEVICES, *setup["readable"]],
         writable=[setup["scratch"], *limits.DEVICES],
+        listed=setup["listed"],
         trusted=[os.path.join(limits.root_folder(), "datasets_core"), *limits.site_folders()],
         hides=not setup["landlock"],
     )
