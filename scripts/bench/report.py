@@ -235,7 +235,13 @@ def _plot(title: str, rows: list[Cell], ink: str, path: Path) -> None:
     from matplotlib.ticker import FuncFormatter, NullFormatter
 
     kinds = (("datasets", "datasets", "#d1495b"), ("by_hand", "by hand", "#7d8597"))
-    style = {"svg.fonttype": "none", "svg.hashsalt": path.name, "font.size": 10, "text.color": ink, "axes.labelcolor": ink}
+    style: dict[Any, Any] = {
+        "svg.fonttype": "none",
+        "svg.hashsalt": path.name,
+        "font.size": 10,
+        "text.color": ink,
+        "axes.labelcolor": ink,
+    }
     with mpl.rc_context({**style, "xtick.color": ink, "ytick.color": ink, "font.family": "sans-serif"}):
         figure, axes = pyplot.subplots(figsize=(7, 0.55 * len(rows) + 1.3))
         for place, (kind, label, color) in enumerate(kinds):
