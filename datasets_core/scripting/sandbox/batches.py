@@ -35,6 +35,7 @@ from datasets_core.store.fingerprint import Hasher
 _MOST_SHOWN = 1000
 _MAX_DEPTH = 24  # of the forms; the pipe takes 64 levels of JSON
 _LONG = 1 << 16  # characters or bytes of a value that stays in the process
+_MOST_KEYS = 1 << 12  # of a dict, unless all are texts: others may have one hash, and each is compared with all
 
 Hold = Callable[[Any], dict[str, Any]]
 
@@ -104,7 +105,7 @@ def encoded(value: Any, hold: Hold, *, own: str | tuple[str, ...] = (), depth: i
         return [encoded(item, hold, own=own, depth=depth + 1) for item in value]
     if kind is tuple:
         return {"t": [encoded(item, hold, own=own, depth=depth + 1) for item in value]}
-    if kind is dict:
+    if kind is dict and (len(value) <= _MOST_KEYS or all(type(name) is str for name in value)):
         if all(type(name) is str for name in value):
             return {"d": {name: encoded(item, hold, own=own, depth=depth + 1) for name, item in value.items()}}
         return {"m": [[encoded(each, hold, own=own, depth=depth + 2) for each in pair] for pair in value.items()]}
@@ -140,7 +141,7 @@ def decoded(form: Any, held: Callable[[Mapping[str, Any]], Any]) -> Any:
             return {name: decoded(item, held) for name, item in inner.items()}
         if tag == "t" and isinstance(inner, list):
             return tuple(decoded(item, held) for item in inner)
-        if tag == "m" and isinstance(inner, list):
+        if tag == "m" and isinstance(inner, list) and len(inner) <= _MOST_KEYS:
             return {decoded(name, held): decoded(item, held) for name, item in inner}
         if tag == "b" and isinstance(inner, str):
             return base64.b64decode(inner, validate=True)
