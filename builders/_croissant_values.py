@@ -1,4 +1,8 @@
-"""Values of Croissant fields: transforms, JSON paths, joins by key, and conversion to the type of the field."""
+"""Values of Croissant fields: transforms, JSON paths, joins by key, and conversion to the type of the field.
+
+The package `mlcroissant` could take over joins and nesting, about 300 lines.  It accepts 10 of the 64 descriptions that the
+tests of this reader load, so they stay here.
+"""
 
 from __future__ import annotations
 

@@ -147,7 +147,6 @@ class ParquetBlocks(BlockSource["_Footer"]):
 
     @property
     def saved_as(self) -> str | None:
-        """See `BlockFile.saved_as`."""
         if self._options.filters is not None or self._options.on_bad_files != "error" or super().saved_as is None:
             return None
         return f"{super().saved_as}\n{self._options.columns!r}"
@@ -230,7 +229,6 @@ class ParquetBlocks(BlockSource["_Footer"]):
     # -- the row groups ------------------------------------------------------------------------------------------------
 
     def needed(self, block: int, columns: Sequence[str] | None) -> list[tuple[int, int]]:
-        """See `BlockFile.needed`."""
         footer = self._read_footer()
         group = footer.metadata.row_group(block)
         names = self._names(footer, columns)

@@ -288,7 +288,6 @@ class FileBuilder(ArrowBasedBuilder):
         raise NotImplementedError(f"{type(self).__name__} has no read_live()")
 
     def reading_live(self, mark: Mark | None) -> FileBuilder:
-        """See `Hooks.reading_live`."""
         if not self.has_marks:
             return self
         changed = copy.copy(self)
@@ -296,7 +295,6 @@ class FileBuilder(ArrowBasedBuilder):
         return changed
 
     def generate(self, gen_kwargs: dict[str, Any]) -> Iterator[tuple[Any, Any]]:
-        """See `Hooks.generate`."""
         return super().generate(gen_kwargs) if self._begins is None else self._streamed_tables(self._begins[0], **gen_kwargs)
 
     def _streamed_tables(

@@ -554,7 +554,6 @@ class RecordBlocks(BlockSource[Groups]):
 
     @property
     def saved_as(self) -> str | None:
-        """See `BlockFile.saved_as`."""
         known = super().saved_as
         return None if known is None else f"{known}\n{self._reading.identity}"
 

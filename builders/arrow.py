@@ -52,13 +52,11 @@ class Arrow(FileBuilder):
         return found if found and cast("ArrowBlocks", found[0]).is_indexed() else None
 
     def block_file(self, path: str | os.PathLike[str], name: str) -> BlockFile | None:
-        """See `FileBuilder.block_file`."""
         from ._blocks import ArrowBlocks  # takes 20 ms; a finished dataset does not need it
 
         return ArrowBlocks(path, name)
 
     def read(self, source: Source, schema: pa.Schema | None) -> Iterator[pa.RecordBatch]:
-        """See `FileBuilder.read`."""
         from ._blocks import read_arrow  # as above
 
         return read_arrow(source)

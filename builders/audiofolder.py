@@ -26,7 +26,6 @@ class AudioFolder(FolderBuilder):
     medium = "audio"
 
     def feature(self) -> Any:
-        """See `FolderBuilder.feature`."""
         from datasets_core.features.media.audio import Audio
 
         return Audio()

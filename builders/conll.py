@@ -68,7 +68,6 @@ class Conll(FileBuilder):
     streams = True
 
     def read(self, source: Source, schema: pa.Schema | None) -> Iterator[pa.RecordBatch]:
-        """See `FileBuilder.read`."""
         return read_conll(source, self.config)
 
 

@@ -462,7 +462,6 @@ class Csv(FileBuilder):
         return [name for name, feature in (self.wanted or {}).items() if _is_text(feature)]
 
     def read(self, source: Source, schema: pa.Schema | None) -> Iterator[pa.RecordBatch]:
-        """See `FileBuilder.read`."""
         from ._csv_reader import read_csv
 
         config: CsvConfig = self.config

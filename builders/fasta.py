@@ -94,7 +94,6 @@ class SequenceBuilder(FileBuilder):
         return Features({name: record if name == "record" else Value(str(_TYPES[name])) for name in self._columns()})
 
     def read(self, source: Source, schema: pa.Schema | None) -> Iterator[pa.RecordBatch]:
-        """See `FileBuilder.read`."""
         options: SequenceConfig = self.config
         columns = self._columns()
         held: list[Record] = []

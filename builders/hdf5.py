@@ -190,7 +190,6 @@ class Hdf5(FileBuilder):
     seeks = True
 
     def read(self, source: Source, schema: pa.Schema | None) -> Iterator[pa.RecordBatch]:
-        """See `FileBuilder.read`."""
         return read_hdf5(source, self.config.batch_size)
 
 

@@ -27,7 +27,6 @@ class ImageFolder(FolderBuilder):
     medium = "image"
 
     def feature(self) -> Any:
-        """See `FolderBuilder.feature`."""
         from datasets_core.features.media.types import Image
 
         return Image()

@@ -117,13 +117,11 @@ class Json(FileBuilder):
         return joined(a, b, same_keys=self.config.same_keys)[0]
 
     def read(self, source: Source, schema: pa.Schema | None) -> Iterator[pa.RecordBatch]:
-        """See `FileBuilder.read`."""
         return read_json(source, self.config, schema, as_json=self._as_json())
 
     def read_live(
         self, source: Source, schema: pa.Schema | None, mark: Mark | None
     ) -> Iterator[tuple[pa.RecordBatch, Mark | None]]:
-        """See `FileBuilder.read_live`."""
         has_head = schema is None and (mark is None or not mark.at)  # only it shows whether keys differ
         reader = JsonReader(self.config, schema, as_json=self._as_json(), same_keys=has_head)
         known = self.wanted is not None

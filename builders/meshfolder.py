@@ -21,7 +21,6 @@ class MeshFolder(FolderBuilder):
     medium = "mesh"
 
     def feature(self) -> Any:
-        """See `FolderBuilder.feature`."""
         from datasets_core.features.media.types import Mesh
 
         return Mesh()

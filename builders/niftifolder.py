@@ -21,7 +21,6 @@ class NiftiFolder(FolderBuilder):
     medium = "nifti"
 
     def feature(self) -> Any:
-        """See `FolderBuilder.feature`."""
         from datasets_core.features.media.types import Nifti
 
         return Nifti()

@@ -44,7 +44,6 @@ class Pandas(FileBuilder):
     seeks = True
 
     def read(self, source: Source, schema: pa.Schema | None) -> Iterator[pa.RecordBatch]:
-        """See `FileBuilder.read`."""
         return read_frame(source)
 
 

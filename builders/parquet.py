@@ -98,7 +98,6 @@ class Parquet(FileBuilder):
             self.info.features = Features({name: features[name] for name in columns if name in features})
 
     def block_file(self, path: str | os.PathLike[str], name: str) -> BlockFile | None:
-        """See `FileBuilder.block_file`."""
         from ._parquet_blocks import ParquetBlocks  # takes 60 ms; a finished dataset does not need it
 
         if self.config.fragment_scan_options is not None:
@@ -107,7 +106,6 @@ class Parquet(FileBuilder):
         return ParquetBlocks(path, name, self.config)
 
     def block_steps(self) -> tuple[Step, ...]:
-        """See `FileBuilder.block_steps`."""
         if self.config.filters is None:
             return ()
         from ._parquet_blocks import filter_steps  # as above
@@ -115,7 +113,6 @@ class Parquet(FileBuilder):
         return filter_steps(self.config.filters, self.config.columns, self.info.features)
 
     def read(self, source: Source, schema: pa.Schema | None) -> Iterator[pa.RecordBatch]:
-        """See `FileBuilder.read`."""
         from ._parquet_blocks import read_parquet  # as above
 
         options = self.config

@@ -21,7 +21,6 @@ class PdfFolder(FolderBuilder):
     medium = "pdf"
 
     def feature(self) -> Any:
-        """See `FolderBuilder.feature`."""
         from datasets_core.features.media.types import Pdf
 
         return Pdf()

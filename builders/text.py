@@ -69,11 +69,9 @@ class Text(FileBuilder):
     def read_live(
         self, source: Source, schema: pa.Schema | None, mark: Mark | None
     ) -> Iterator[tuple[pa.RecordBatch, Mark | None]]:
-        """See `FileBuilder.read_live`."""
         return text_blocks(source, self.config, is_live=True, mark=mark)
 
     def read(self, source: Source, schema: pa.Schema | None) -> Iterator[pa.RecordBatch]:
-        """See `FileBuilder.read`."""
         return read_text(source, self.config)
 
 

@@ -232,7 +232,6 @@ class TfRecord(FileBuilder):
     def read_live(
         self, source: Source, schema: pa.Schema | None, mark: Mark | None
     ) -> Iterator[tuple[pa.RecordBatch, Mark | None]]:
-        """See `FileBuilder.read_live`."""
         from ._tfrecord_rows import streamed_rows  # as above
 
         return streamed_rows(self.reading, source, schema, mark)

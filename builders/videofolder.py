@@ -21,7 +21,6 @@ class VideoFolder(FolderBuilder):
     medium = "video"
 
     def feature(self) -> Any:
-        """See `FolderBuilder.feature`."""
         from datasets_core.features.media.types import Video
 
         return Video()

@@ -80,7 +80,6 @@ class WebDataset(FileBuilder):
         yield path, name
 
     def read(self, source: Source, schema: pa.Schema | None) -> Iterator[pa.RecordBatch]:
-        """See `FileBuilder.read`."""
         return read_webdataset(source)
 
 

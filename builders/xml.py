@@ -42,7 +42,6 @@ class Xml(FileBuilder):
     streams = True
 
     def read(self, source: Source, schema: pa.Schema | None) -> Iterator[pa.RecordBatch]:
-        """See `FileBuilder.read`."""
         options: XmlConfig = self.config
         name = next(iter(options.features)) if options.features else "xml"
         whole = TextConfig(encoding=options.encoding, encoding_errors=options.encoding_errors, sample_by="document")

@@ -13,7 +13,7 @@ from datasets_core.meta.row_blocks import even_part
 from datasets_core.optional import needed
 from datasets_core.store.rows.indices import at_least_one, whole_number
 from datasets_core.stream.iterable import IterableDataset
-from datasets_core.stream.order.shards import ENDS, LANES
+from datasets_core.stream.order.shuffle import ENDS, LANES
 from datasets_core.stream.plan import RankLanes
 
 T = TypeVar("T", Dataset, IterableDataset)

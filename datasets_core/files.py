@@ -454,7 +454,7 @@ def write_atomically(path: str, data: bytes) -> None:
 
 
 def remove_dead_temporaries(path: str) -> None:
-    """Remove the temporary files that processes which were killed left beside `path`."""
+    """Remove the temporary files that processes which were killed left next to `path`."""
     folder, name = os.path.split(path)
     for found in os.listdir(folder or "."):
         if found.startswith(f"{name}.tmp-") and owner_is_alive(place := os.path.join(folder, found)) is False:

@@ -31,8 +31,7 @@ import pytest
 
 import datasets_core
 from datasets_core import DatasetInfo, Features, Value, as_datasets, config
-from datasets_core.as_datasets import internals
-from datasets_core.as_datasets.names import COMPATIBLE_VERSION
+from datasets_core.as_datasets import COMPATIBLE_VERSION, internals
 from datasets_core.distributed import split_dataset_by_node as node_split
 from datasets_core.errors import ConfigurationError
 from datasets_core.features import base

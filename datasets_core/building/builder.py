@@ -293,7 +293,6 @@ class DatasetBuilder(Versioned, metaclass=abc.ABCMeta):  # without a base class,
 
     @property
     def reads_in_order(self) -> bool:
-        """See `Hooks.reads_in_order`."""
         return self.yields == "tables" and is_format(type(self))
 
     def file_blocks(self, gen_kwargs: dict[str, Any]) -> RowBlocks | None:

@@ -193,7 +193,7 @@ def own_folders(builder: Builder) -> Iterator[str]:
         if is_url(builder.base_path):
             yield without_commit(builder.base_path)  # rows may refer to files of the current commit of their repository
     if builder.repo_id and builder.commit_sha:
-        from datasets_core.fetch.hub.cache import HubCache  # takes 3 ms; local datasets do not need it
+        from datasets_core.fetch.hub.repository import HubCache  # takes 3 ms; local datasets do not need it
 
         yield HubCache(settings().hub_cache_dir).folder(builder.repo_id)
     if builder.config.data_dir:
@@ -484,7 +484,7 @@ def _is_below(path: str, folder: str) -> bool:
 
 def _local(path: str, hub: HubPath | None) -> str | None:
     """Return the local path of a file; None for a remote one."""
-    from datasets_core.fetch.hub.cache import HubCache
+    from datasets_core.fetch.hub.repository import HubCache
 
     if hub is not None:
         try:
@@ -496,8 +496,8 @@ def _local(path: str, hub: HubPath | None) -> str | None:
 
 def _address(path: str, hub: HubPath | None) -> str | None:
     """Return the URL of a file in a form for other tools; None for a local file."""
-    from datasets_core.fetch.hub.cache import HubCache
     from datasets_core.fetch.hub.client import Hub
+    from datasets_core.fetch.hub.repository import HubCache
 
     if hub is None:
         return redact(path) if is_url(path) else None

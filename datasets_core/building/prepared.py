@@ -83,7 +83,6 @@ class ConvertedRecords(ArrowBasedBuilder):
 
     @classmethod
     def class_name(cls) -> str:
-        """See `DatasetBuilder.class_name`."""
         return _NAME
 
     @property

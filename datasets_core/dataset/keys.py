@@ -19,7 +19,7 @@ from pyarrow import acero
 from datasets_core import files
 from datasets_core.config import settings
 from datasets_core.dataset.recompute import int64_array
-from datasets_core.dataset.sorting import SortKeys, bytes_per_row, mapped_file, nameless_file, sorted_rows
+from datasets_core.dataset.relational import SortKeys, bytes_per_row, mapped_file, nameless_file, sorted_rows
 from datasets_core.errors import ConfigurationError
 from datasets_core.features.base import FeatureType, List
 from datasets_core.features.media.media import Media

@@ -12,8 +12,7 @@ import pyarrow as pa
 from datasets_core.errors import ArgumentTypeError, CastError, CellCastError, ConfigurationError
 from datasets_core.features.arrow import Misfit, raw_values, validity
 from datasets_core.features.base import FeatureType, LargeList, List, Value, bitmap, feature_to_arrow, feature_to_field
-from datasets_core.features.cast import cast_array
-from datasets_core.features.encode import compile_column
+from datasets_core.features.cast import cast_array, compile_column
 from datasets_core.features.schema import Features
 from datasets_core.features.types import ClassLabel, FixedShape, Json
 from datasets_core.store.pieces import Ints

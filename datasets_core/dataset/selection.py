@@ -289,7 +289,7 @@ class Selection(Rows):
             >>> Dataset(pa.table({"a": [2, None, 3], "b": ["x", "y", "z"]})).sort("a", reverse=True)["b"][:]
             ['z', 'x', 'y']
         """
-        from datasets_core.dataset.sorting import SortKeys, sorted_rows
+        from datasets_core.dataset.relational import SortKeys, sorted_rows
 
         _check_files("sort", keep_in_memory, indices_cache_file_name)
         if not isinstance(column_names, Iterable):

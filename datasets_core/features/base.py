@@ -338,7 +338,6 @@ class Value(Feature):
 
     @property
     def arrow_type(self) -> pa.DataType:
-        """See `Feature.arrow_type`."""
         return type_from_name(self.dtype)
 
     def encode_example(self, value: Any) -> Any:
@@ -377,7 +376,6 @@ class List(Feature):
 
     @property
     def arrow_type(self) -> pa.DataType:
-        """See `Feature.arrow_type`."""
         item = feature_to_field("item", self.feature)
         return pa.list_(item) if self.length == -1 else pa.list_(item, self.length)
 
@@ -402,7 +400,6 @@ class LargeList(Feature):
 
     @property
     def arrow_type(self) -> pa.DataType:
-        """See `Feature.arrow_type`."""
         return pa.large_list(feature_to_field("item", self.feature))
 
 
@@ -491,31 +488,26 @@ class Adopted(Feature):
 
     @property
     def arrow_type(self) -> pa.DataType:
-        """See `Feature.arrow_type`."""
         own = getattr(self.foreign, "pa_type", None)
         found: pa.DataType = self() if own is None else self.pa_type
         return found
 
     @property
     def storage(self) -> FeatureType:
-        """See `Feature.storage`."""
         from datasets_core.features.schema import feature_from_arrow  # which knows all kinds
 
         return feature_from_arrow(self.arrow_type)
 
     @property
     def needs_decoding(self) -> bool:
-        """See `Feature.needs_decoding`."""
         return hasattr(self.foreign, "decode_example") and bool(getattr(self, "decode", True))
 
     def cast_array(self, array: pa.Array) -> pa.Array | None:
-        """See `Feature.cast_array`."""
         cast = getattr(self, "cast_storage", None)
         return None if cast is None or array.type == self.arrow_type else cast(array)
 
     @classmethod
     def from_json(cls, form: Mapping[str, Any]) -> FeatureType:
-        """See `Feature.from_json`."""
         known = {field.name for field in dataclasses.fields(cls) if field.init}  # type: ignore[arg-type]
         return as_feature(cls.foreign(**{key: value for key, value in form.items() if key in known}))
 

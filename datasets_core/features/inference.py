@@ -25,8 +25,7 @@ from datasets_core.features.arrow import (
     struct_parts,
 )
 from datasets_core.features.base import MAX_DEPTH, OBJECTS, Feature, plain_array
-from datasets_core.features.cast import cast_table
-from datasets_core.features.encode import ARROW_ERRORS, compile_column
+from datasets_core.features.cast import ARROW_ERRORS, cast_table, compile_column
 from datasets_core.features.media.audio import Audio, Sound, is_audio_decoder
 from datasets_core.features.media.media import MARK, Media
 from datasets_core.features.media.types import Image, Pdf, Video, is_document, is_pillow_image, is_video_decoder

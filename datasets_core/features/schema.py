@@ -35,7 +35,7 @@ from datasets_core.features.serialization import feature_from_json, feature_to_j
 from datasets_core.features.values import decode_value, encode_value, shown
 
 if TYPE_CHECKING:
-    from datasets_core.features.encode import Column
+    from datasets_core.features.cast import Column
 
 
 METADATA_KEY = b"huggingface"
@@ -560,7 +560,7 @@ class RowEncoder:
     def __init__(
         self, features: Features | None, *, as_json: bool = False, is_loose: bool = False, extra_columns: str | None = None
     ) -> None:
-        from datasets_core.features.encode import compile_column  # 10 ms with the next, that reading does without
+        from datasets_core.features.cast import compile_column  # 10 ms with the next, that reading does without
         from datasets_core.features.inference import infer_column, infer_or_json
 
         self.features, self._extra_columns = features, "ignore" if is_loose else extra_columns

@@ -29,7 +29,7 @@ from datasets_core.features.base import (
 from datasets_core.features.values import as_elements, is_json, is_missing, plain_json
 
 if TYPE_CHECKING:
-    from datasets_core.features.encode import Column
+    from datasets_core.features.cast import Column
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -58,17 +58,15 @@ class Json(Feature):
 
     @property
     def arrow_type(self) -> pa.DataType:
-        """See `Feature.arrow_type`."""
         return pa.json_(pa.string())
 
     @property
     def needs_decoding(self) -> bool:
-        """See `Feature.needs_decoding`."""
         return self.decode
 
     def column(self) -> Column:
         """See `Feature.column`."""
-        from datasets_core.features.encode import encoded, leaf_column  # a warm load encodes nothing
+        from datasets_core.features.cast import encoded, leaf_column  # a warm load encodes nothing
 
         texts = encoded(self, leaf_column(pa.string()))
         return lambda values: pa.ExtensionArray.from_storage(self.arrow_type, texts(values))
@@ -162,7 +160,6 @@ class FixedShape(Feature):
     def arrow_metadata(self) -> dict[bytes, bytes]:
         # The names under which Hugging Face `datasets` finds its extension types. They are not registered here: a
         # process that imports both libraries could not register one name twice, and the storage is the same.
-        """See `Feature.arrow_metadata`."""
         name = f"{_PREFIX}{type(self).__name__}ExtensionType"
         return {EXTENSION_NAME: name.encode(), EXTENSION_VALUE: json.dumps([list(self.shape), self.dtype]).encode()}
 
@@ -181,7 +178,7 @@ class FixedShape(Feature):
 
     def column(self) -> Column:
         """See `Feature.column`."""
-        from datasets_core.features.encode import compile_column, without_stop
+        from datasets_core.features.cast import compile_column, without_stop
 
         column = compile_column(self.storage)
 
@@ -409,7 +406,6 @@ class ClassLabel(Feature):
 
     @property
     def arrow_type(self) -> pa.DataType:
-        """See `Feature.arrow_type`."""
         return pa.int64()
 
     @classmethod
@@ -419,7 +415,7 @@ class ClassLabel(Feature):
 
     def column(self) -> Column:
         """See `Feature.column`."""
-        from datasets_core.features.encode import ARROW_ERRORS, INTEGERS, encoded, leaf_column
+        from datasets_core.features.cast import ARROW_ERRORS, INTEGERS, encoded, leaf_column
 
         codes: dict[Any, int | None] = {**self._codes, None: None}
         one_by_one = encoded(self, leaf_column(pa.int64()))
@@ -599,7 +595,6 @@ class Translation(Feature):
 
     @property
     def storage(self) -> dict[str, FeatureType]:
-        """See `Feature.storage`."""
         return self.flatten()
 
     def flatten(self) -> dict[str, FeatureType]:
@@ -658,7 +653,6 @@ class TranslationVariableLanguages(Feature):
 
     @property
     def storage(self) -> dict[str, FeatureType]:
-        """See `Feature.storage`."""
         return self.flatten()
 
     def flatten(self) -> dict[str, FeatureType]:

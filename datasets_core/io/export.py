@@ -456,7 +456,18 @@ class ForTensorflow(Rows):
         if unknown:
             raise UnknownColumnError(unknown[0], known=tests[0])
         kept = {name: [batch[name] for batch in tests] for name in tests[0] if not wanted or name in wanted}
-        return _pipeline(batch_of, kept, self.num_rows, size, shuffle, drop_remainder, prefetch, num_workers, inputs, labels)
+        return _pipeline(
+            batch_of,
+            kept,
+            num_rows=self.num_rows,
+            size=size,
+            is_shuffled=shuffle,
+            is_cut=drop_remainder,
+            reads_ahead=prefetch,
+            num_workers=num_workers,
+            inputs=inputs,
+            labels=labels,
+        )
 
 
 def _stacked(name: str, values: Any) -> Any:
@@ -481,6 +492,7 @@ def _test_batches(batch_of: Callable[[Any], dict[str, Any]], num_rows: int, size
 def _pipeline(
     batch_of: Callable[[Any], dict[str, Any]],
     tests: dict[str, list[Any]],
+    *,
     num_rows: int,
     size: int | None,
     is_shuffled: bool,

@@ -546,7 +546,6 @@ class ConcatenationTable(Table):
 
     @property
     def blocks(self) -> list[list[Table]]:
-        """See `Table.blocks`."""
         return self._blocks
 
     @classmethod

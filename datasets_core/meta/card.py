@@ -289,9 +289,9 @@ class _CardReader:
             mark = error.problem_mark or error.context_mark
             problem = " ".join(filter(None, (error.context, error.problem))) or "it cannot be read"
             line = None if mark is None else mark.line + 1 + self._lines_above
-            raise ManifestError(
-                self._path, f"{'' if line is None else f'line {line}: '}the YAML is broken: {problem}"
-            ) from error
+            is_deep = "maximum nesting depth" in problem  # a limit of libyaml itself, for brackets
+            reason = f"the YAML is nested deeper than {MAX_DEPTH} levels" if is_deep else f"the YAML is broken: {problem}"
+            raise ManifestError(self._path, f"{'' if line is None else f'line {line}: '}{reason}") from error
         except (yaml.YAMLError, UnicodeError) as error:
             position = getattr(error, "position", getattr(error, "start", 0)) or 0
             line = text.count("\n", 0, position) + 1 + self._lines_above

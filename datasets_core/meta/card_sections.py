@@ -329,14 +329,12 @@ class LazyCard(LazyInfos):
         return self._whole.configs if cut is None else self._read(cut).configs
 
     def one(self, name: str) -> DatasetInfo | None:
-        """See `LazyInfos.one`."""
         if "_whole" in vars(self):
             return self._whole.infos.get(name)
         cut = cut_config(self._text, "dataset_info", name)
         return self._whole.infos.get(name) if cut is None else self._read(cut).infos.get(name)
 
     def every(self) -> dict[str, DatasetInfo]:
-        """See `LazyInfos.every`."""
         return dict(self._whole.infos)
 
     def _read(self, cut: Cut) -> Card:
@@ -360,7 +358,6 @@ class LazyDatasetInfos(LazyInfos):
         self._text, self._path = text, path
 
     def one(self, name: str) -> DatasetInfo | None:
-        """See `LazyInfos.one`."""
         if name not in self._form:
             return None
         info = info_of(self._form[name], path=self._path, place=f"config {name!r}")
@@ -368,7 +365,6 @@ class LazyDatasetInfos(LazyInfos):
         return info
 
     def every(self) -> dict[str, DatasetInfo]:
-        """See `LazyInfos.every`."""
         return read_dataset_infos(self._text, path=self._path)
 
     @cached_property

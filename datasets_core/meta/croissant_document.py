@@ -175,14 +175,14 @@ class _Parser:
         return FileNode(
             found,
             name or found,
-            kind == "FileSet",
-            _text(node.get("contentUrl")),
-            tuple(_text(each) for each in _listed(node.get("encodingFormat"))),
-            _text(node.get("sha256")),
-            _text(node.get("md5")),
-            tuple(self._container(found, each) for each in _listed(node.get("containedIn"))),
-            tuple(_text(each) for each in _listed(node.get("includes"))),
-            tuple(_text(each) for each in _listed(node.get("excludes"))),
+            is_set=kind == "FileSet",
+            url=_text(node.get("contentUrl")),
+            encodings=tuple(_text(each) for each in _listed(node.get("encodingFormat"))),
+            sha256=_text(node.get("sha256")),
+            md5=_text(node.get("md5")),
+            containers=tuple(self._container(found, each) for each in _listed(node.get("containedIn"))),
+            includes=tuple(_text(each) for each in _listed(node.get("includes"))),
+            excludes=tuple(_text(each) for each in _listed(node.get("excludes"))),
         )
 
     def _container(self, owner: str, node: Any) -> Container:

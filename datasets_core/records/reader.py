@@ -115,7 +115,6 @@ class LocalRecords(RecordFile):
 
     @contextmanager
     def opened(self) -> Iterator[tuple[Bytes, int | None]]:
-        """See `RecordFile.opened`."""
         with self._opened() as data:
             yield cast(Bytes, data), data.size
 
@@ -139,7 +138,6 @@ class LocalRecords(RecordFile):
             yield data, self._version
 
     def version(self) -> FileVersion:
-        """See `RecordFile.version`."""
         with self._held() as (_, version):
             return version
 
@@ -151,7 +149,6 @@ class LocalRecords(RecordFile):
         return found
 
     def at(self, start: int, stop: int) -> bytes:
-        """See `RecordFile.at`."""
         with self._held() as (data, version):
             data.seek(min(start, version.size))
             return read_all(data, max(0, min(stop, version.size) - start), self.name)
@@ -190,21 +187,17 @@ class RemoteRecords(RecordFile):
 
     @contextmanager
     def opened(self) -> Iterator[tuple[Bytes, int | None]]:
-        """See `RecordFile.opened`."""
         with self._remote.open("rb") as data:
             raw = getattr(data, "raw", None)
             yield data, raw.declared_size() if isinstance(raw, PartedBytes) else None
 
     def version(self) -> FileVersion:
-        """See `RecordFile.version`."""
         return self._known().version()
 
     def at(self, start: int, stop: int) -> bytes:
-        """See `RecordFile.at`."""
         return _at(self._known(), start, stop)
 
     def close(self) -> None:
-        """See `RecordFile.close`."""
         if self._ranges is not None:
             self._ranges.close()
 
@@ -239,7 +232,6 @@ class GivenRecords(RecordFile):
 
     @contextmanager
     def opened(self) -> Iterator[tuple[Bytes, int | None]]:
-        """See `RecordFile.opened`."""
         if self._was_opened:
             self._data.seek(self._place())
         self._was_opened = True
@@ -253,7 +245,6 @@ class GivenRecords(RecordFile):
         return FileVersion(end - start, "")
 
     def at(self, start: int, stop: int) -> bytes:
-        """See `RecordFile.at`."""
         begin, here = self._place(), self._data.tell()
         self._data.seek(begin + start)
         found = read_all(self._data, stop - start, self.name)

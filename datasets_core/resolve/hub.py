@@ -28,7 +28,7 @@ from datasets_core.errors import (
     OfflineError,
     UnhashableError,
 )
-from datasets_core.fetch.hub.cache import HubCache
+from datasets_core.fetch.hub.repository import HubCache
 from datasets_core.hub_urls import DEFAULT_REVISION
 from datasets_core.meta.data_files import DataFiles, DataFilesDict, by_split, infer_data_files
 from datasets_core.meta.info import Card, DatasetInfo
@@ -264,7 +264,6 @@ class HubSource(FolderSource):
         return super().config_names
 
     def builder(self) -> DatasetBuilder:
-        """See `Source.builder`."""
         made = super().builder()
         made.commit_sha = self.commit.sha
         made.hub_reference = reference_of(self.request, self.commit.repo_id, self.commit.revision, self.commit.sha)

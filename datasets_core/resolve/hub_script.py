@@ -229,7 +229,6 @@ class HubScript(LocalScript):
 
     @property
     def dataset_name(self) -> str:
-        """See `LocalScript.dataset_name`."""
         return self.commit.repo_id.rpartition("/")[2]
 
     def read(self, *, is_confined: bool = False) -> Script:
@@ -241,12 +240,10 @@ class HubScript(LocalScript):
         return script
 
     def card(self, *, is_confined: bool = False) -> Card:
-        """See `LocalScript.card`."""
         self._checkout.bring(self._records())
         return super().card(is_confined=is_confined)
 
     def info(self, name: str, *, is_confined: bool = False) -> DatasetInfo | None:
-        """See `LocalScript.info`."""
         self._checkout.bring(self._records())
         return super().info(name, is_confined=is_confined)
 
@@ -274,7 +271,6 @@ class HubScript(LocalScript):
         return Home.of(downloads, f"{self._hub.endpoint}/datasets/{self.commit.repo_id}")
 
     def own_files(self, home: Home) -> OwnFiles | None:
-        """See `LocalScript.own_files`."""
         return OwnFiles(self._hub, self.commit, os.path.join(home.files, "repository"), script=self.script)
 
     def _records(self) -> list[str]:

@@ -398,7 +398,6 @@ class _Ahead(OwnThreads):
         super().__init__("datasets_core-prefetch")
 
     def renew(self) -> None:
-        """See `OwnThreads.renew`."""
         self.source, self.changed = threading.Lock(), threading.Condition()
 
     def run(self) -> None:

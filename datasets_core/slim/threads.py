@@ -168,7 +168,6 @@ class UnitThreads(OwnThreads):
         super().__init__("datasets_core-slim")
 
     def renew(self) -> None:
-        """See `OwnThreads.renew`."""
         self._lock, self._room, self._arrived = _conditions()
 
     # -- for the consumer ---------------------------------------------------------------------------------------------

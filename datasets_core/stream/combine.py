@@ -191,7 +191,6 @@ class RowsOfStreams(Source):
         return self._together([plan.features for plan in self.plans])
 
     def known_features(self) -> Features | None:
-        """See `Source.known_features`."""
         return self._forms[0][1] if self._forms else self._together(self._told())
 
     def _told(self) -> list[Features | None]:
@@ -203,7 +202,6 @@ class RowsOfStreams(Source):
         return self.joining.features(known) if len(known) == len(each) else None
 
     def read_names(self) -> tuple[str, ...]:
-        """See `Source.read_names`."""
         return self._form()[0]
 
     def _form(self) -> Form:
@@ -222,7 +220,6 @@ class RowsOfStreams(Source):
 
     @property
     def changes_by_epoch(self) -> bool:
-        """See `Source.changes_by_epoch`."""
         return any(plan.changes_by_epoch for plan in self.plans)
 
     @property
@@ -252,22 +249,18 @@ class RowsOfStreams(Source):
         return replace(self, plans=tuple(plans), _forms=[])
 
     def signed(self) -> list[Any]:
-        """See `Source.signed`."""
         signatures = [plan.signature() for plan in self.plans]
         return [f"{len(self.plans)} streams {self.joining.text}", Hasher.hash((signatures, self.joining.parts))]
 
     @property
     def streams(self) -> tuple[Plan, ...]:
-        """See `Source.streams`."""
         return self.plans
 
     def resharded(self) -> tuple[Self, int]:
-        """See `Source.resharded`."""
         plans = tuple(map(resharded, self.plans))
         return replace(self, plans=plans), self.joining.num_shards([plan.num_shards for plan in plans])
 
     def labelled(self, label: str) -> Self:
-        """See `Plan.labelled`."""
         plans = [plan.labelled(f"{label}.{number}") for number, plan in enumerate(self.plans)]
         return replace(self, plans=tuple(plans), _forms=self._forms)
 
@@ -276,11 +269,9 @@ class RowsOfStreams(Source):
         return [name for plan in self.plans for name in plan.source.file_names() or ()]
 
     def indexes(self) -> list[Any]:
-        """See `Source.indexes`."""
         return [index for plan in self.plans for index in plan.source.indexes()]
 
     def root(self, epoch: int) -> Node:
-        """See `Source.root`."""
         names, features = self._form()
         form = Aligned(names, features, self.paths)
         return self.joining.node([plan.by_files().node(epoch) for plan in self.plans], form, epoch)

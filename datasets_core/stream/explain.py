@@ -16,7 +16,7 @@ from datasets_core.stream.nodes.jobs import RowJob
 from datasets_core.stream.nodes.ordered import Ordered
 from datasets_core.stream.nodes.positions import RowsByPlace, Source
 from datasets_core.stream.order.layers import ENDLESS, even_run, run_of
-from datasets_core.stream.order.shards import LANES
+from datasets_core.stream.order.shuffle import LANES
 from datasets_core.stream.plan import Plan, RankLanes, projected
 from datasets_core.stream.steps import Shuffle, Step
 

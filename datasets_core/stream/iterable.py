@@ -27,7 +27,7 @@ from datasets_core.store.rows.rows import Rows
 from datasets_core.store.table import RowTable
 from datasets_core.stream.io.exports import Path, StreamExports, StreamMaking
 from datasets_core.stream.nodes.block import BlockFormatter, Kinds, encoded, of_dicts
-from datasets_core.stream.order.shards import LANES
+from datasets_core.stream.order.shuffle import LANES
 from datasets_core.stream.plan import Plan
 from datasets_core.stream.steps import Limit, Repeat, Shuffle
 

@@ -54,17 +54,14 @@ class Pack(PlainStep):
 
     @property
     def unit(self) -> int | None:
-        """See `Step.unit`."""
         return None
 
     @property
     def text(self) -> str:
-        """See `Step.text`."""
         return f"pack({self.length})"
 
     @property
     def parts(self) -> tuple[Any, ...]:
-        """See `Step.parts`."""
         return self.length, self.columns, self.overlong, None if self.pad is None else dict(self.pad), self.window
 
     def for_shards(self, shards: int) -> Pack:
@@ -72,11 +69,9 @@ class Pack(PlainStep):
         return replace(self, window=min(self.window, max(_LEAST_IN_LANES, self.window // shards)))
 
     def on(self, node: Node, epoch: int, shards: int = 1) -> Node:
-        """See `Step.on`."""
         return Packed(node, self)
 
     def features(self, before: Features | None) -> Features | None:
-        """See `Step.features`."""
         if before is None:
             return None
         check_names(self.columns, list(before))

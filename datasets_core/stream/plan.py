@@ -19,7 +19,7 @@ from datasets_core.stream.nodes.node import Delivery, Node, Numbers, RowChange
 from datasets_core.stream.nodes.ordered import Ordered
 from datasets_core.stream.nodes.positions import Source
 from datasets_core.stream.order.layers import Cut
-from datasets_core.stream.order.shards import ShardPositions
+from datasets_core.stream.order.shuffle import ShardPositions
 from datasets_core.stream.steps import Part, PlainStep, Share, Step
 
 if TYPE_CHECKING:
@@ -36,7 +36,6 @@ class Decoded(RowChange):
     pool: WorkerPool | None = None
 
     def changed(self, block: Block, numbers: Numbers) -> Block:
-        """See `RowChange.changed`."""
         names = media_of(block)
         if not isinstance(block, ArrowBlock) or not names:
             return block
@@ -90,16 +89,13 @@ class DecodeMedia(PlainStep):
     is_row_by_row: ClassVar[bool] = True
 
     def under(self, errors: Ledger | None) -> DecodeMedia:
-        """See `Step.under`."""
         return replace(self, errors=errors)
 
     def on(self, node: Node, epoch: int, shards: int = 1) -> Node:
-        """See `Step.on`."""
         guard = Guard.of(self.errors, None, self.text, null_of_media)
         return row_by_row(node, Decoded(self.pool), guard, ahead_of(self.pool, max(shards, self.lanes)))
 
     def reads(self) -> tuple[str, ...] | None:
-        """See `Step.reads`."""
         return ()
 
 
@@ -194,12 +190,10 @@ class RankLanes(Step):
 
     @property
     def rank_lanes(self) -> RankLanes:
-        """See `Step.rank_lanes`."""
         return self
 
     @property
     def text(self) -> str:
-        """See `Step.text`."""
         return f"split_dataset_by_node(lanes={self.lanes}, ends={self.ends!r})"
 
     @property
@@ -231,7 +225,6 @@ class RankLanes(Step):
         return logical_shards(node, (), (), self, epoch, self.own())
 
     def reads(self) -> tuple[str, ...] | None:
-        """See `Step.reads`."""
         return ()
 
 

@@ -123,7 +123,6 @@ class OriginsAdded(RowChange):
         return self.with_origins(block, None)
 
     def made(self, block: Block, numbers: Ints, origins: Callable[[], Origins]) -> Block:
-        """See `Layer.made`."""
         return self.with_origins(block, origins())
 
     def with_origins(self, block: Block, origins: Origins | None) -> Block:
@@ -188,26 +187,21 @@ class RowIds(PlainStep):
 
     @property
     def text(self) -> str:
-        """See `Step.text`."""
         return f"with_row_ids({list(self.columns)})"
 
     @property
     def parts(self) -> tuple[Any, ...]:
-        """See `Step.parts`."""
         return (self.columns,)
 
     def on(self, node: Node, epoch: int, shards: int = 1) -> Node:
-        """See `Step.on`."""
         change = OriginsAdded(self.columns, self.files)
         placed = node.placed
         return WithOrigins(node, change) if placed is None or placed.is_shared else placed.under(change)
 
     def features(self, before: Features | None) -> Features | None:
-        """See `Step.features`."""
         return None if before is None else OriginsAdded(self.columns, self.files).features(before)
 
     def reads(self) -> tuple[str, ...] | None:
-        """See `Step.reads`."""
         return ()
 
 
@@ -222,19 +216,15 @@ class WithOrigins(Over):
 
     @property
     def num_rows(self) -> int | None:
-        """See `Node.num_rows`."""
         return self.below.num_rows
 
     def reach(self, count: int) -> int | None:
-        """See `Node.reach`."""
         return self.below.reach(count)
 
     def state_after(self, count: int) -> State | None:
-        """See `Node.state_after`."""
         return self.below.state_after(count)
 
     def blocks(self, state: State) -> Iterator[Delivery]:
-        """See `Node.blocks`."""
         for delivery in self.below.blocks(state):
             yield replace(delivery, block=self.change.with_origins(delivery.block, delivery.origins()), numbers=None)
 
@@ -329,13 +319,10 @@ class RowsById(RowsByPlace):
         return len(self.chosen)
 
     def read(self, places: Ints, epochs: Ints | int) -> pa.RecordBatch:
-        """See `RowsByPlace.read`."""
         return self.source.rows_at(self.chosen[places, 0], self.chosen[places, 1])
 
     def near(self, place: int, epoch: int) -> int:
-        """See `RowsByPlace.near`."""
         return place + 1
 
     def signed(self) -> list[Any]:
-        """See `Source.signed`."""
         return [f"{len(self.chosen)} rows by their ids", Hasher.hash((self.source.signed(), self.chosen))]

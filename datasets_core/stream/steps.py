@@ -190,7 +190,6 @@ class PlainStep(Step):
 
     @property
     def joins_rows(self) -> bool:
-        """See `Step.joins_rows`."""
         return False
 
 
@@ -211,43 +210,34 @@ class ChangeColumns(PlainStep):
 
     @property
     def chooses_columns(self) -> bool:
-        """See `Step.chooses_columns`."""
         return self.change.chooses_columns
 
     @property
     def decoding(self) -> Decoding | None:
-        """See `Step.decoding`."""
         return self.change.decoding
 
     @property
     def is_row_by_row(self) -> bool:
-        """See `Step.is_row_by_row`."""
         return not self.change.needs_numbers
 
     def under(self, errors: Ledger | None) -> ChangeColumns:
-        """See `Step.under`."""
         return replace(self, errors=errors)
 
     def origins(self, before: Mapping[str, str]) -> dict[str, str]:
-        """See `Step.origins`."""
         return self.change.origins(before)
 
     def without(self, gone: Mapping[str, str]) -> ChangeColumns:
-        """See `Step.without`."""
         return replace(self, change=self.change.without(gone))
 
     @property
     def parts(self) -> tuple[Any, ...]:
-        """See `Step.parts`."""
         return self.change.parts
 
     def on(self, node: Node, epoch: int, shards: int = 1) -> Node:
-        """See `Step.on`."""
         null = self.change.null_row
         return row_by_row(node, self.change, None if null is None else Guard.of(self.errors, None, self.text, null))
 
     def features(self, before: Features | None) -> Features | None:
-        """See `Step.features`."""
         if before is None:
             return self.change.result
         return self.change.features(before)
@@ -287,31 +277,25 @@ class Map(PlainStep):
 
     @property
     def joins_rows(self) -> bool:
-        """See `Step.joins_rows`."""
         return self.is_batched
 
     @property
     def unit(self) -> int | None:
-        """See `Step.unit`."""
         return self.size if self.is_batched else 1
 
     @property
     def text(self) -> str:
-        """See `Step.text`."""
         return self.made.function.name
 
     @property
     def chooses_columns(self) -> bool:
-        """See `Step.chooses_columns`."""
         return bool(self.made.removed)
 
     @property
     def is_row_by_row(self) -> bool:
-        """See `Step.is_row_by_row`."""
         return not self.is_batched and not self.made.needs_numbers
 
     def under(self, errors: Ledger | None) -> Map:
-        """See `Step.under`."""
         return replace(self, errors=errors)
 
     def for_shards(self, shards: int) -> Map:
@@ -320,12 +304,10 @@ class Map(PlainStep):
 
     @property
     def parts(self) -> tuple[Any, ...]:
-        """See `Step.parts`."""
         result = None if self.made.result is None else self.made.result.to_dict()
         return *_of_function(self.made.function), self.made.removed, result, self.is_batched, self.size, self.is_whole
 
     def on(self, node: Node, epoch: int, shards: int = 1) -> Node:
-        """See `Step.on`."""
         source = numbered(node, self.made.needs_numbers)
         guard = Guard.of(self.errors, self.on_error, self.text, NullOfMap(self.made, source, self.is_batched))
         ahead = ahead_of(self.made.pool, max(shards, self.lanes))
@@ -334,22 +316,18 @@ class Map(PlainStep):
         return row_by_row(node, self.made, guard, ahead)
 
     def features(self, before: Features | None) -> Features | None:
-        """See `Step.features`."""
         if before is not None:
             check_names((*self.made.removed, *(self.made.function.input_columns or ())), list(before))
         return self.made.result
 
     def origins(self, before: Mapping[str, str]) -> dict[str, str]:
-        """See `Step.origins`."""
         return {name: origin for name, origin in before.items() if name not in self.made.removed}
 
     def without(self, gone: Mapping[str, str]) -> Map:
-        """See `Step.without`."""
         removed = tuple(name for name in self.made.removed if name not in gone)
         return replace(self, made=replace(self.made, removed=removed))
 
     def reads(self) -> tuple[str, ...] | None:
-        """See `Step.reads`."""
         return None if self.made.result is not None else self.made.function.input_columns
 
 
@@ -371,34 +349,27 @@ class Filter(PlainStep):
 
     @property
     def unit(self) -> int | None:
-        """See `Step.unit`."""
         return self.size if self.is_batched else 1
 
     @property
     def text(self) -> str:
-        """See `Step.text`."""
         return self.function.name
 
     @property
     def is_row_by_row(self) -> bool:
-        """See `Step.is_row_by_row`."""
         return not self.is_batched and not self.function.with_indices
 
     def under(self, errors: Ledger | None) -> Filter:
-        """See `Step.under`."""
         return replace(self, errors=errors)
 
     def for_shards(self, shards: int) -> Filter:
-        """See `Step.for_shards`."""
         return replace(self, lanes=shards)
 
     @property
     def parts(self) -> tuple[Any, ...]:
-        """See `Step.parts`."""
         return *_of_function(self.function), self.is_batched, self.size if self.is_batched else None
 
     def on(self, node: Node, epoch: int, shards: int = 1) -> Node:
-        """See `Step.on`."""
         source = numbered(node, self.function.with_indices)
         guard = Guard.of(self.errors, self.on_error, self.text)
         ahead = ahead_of(self.function.pool, max(shards, self.lanes))
@@ -407,13 +378,11 @@ class Filter(PlainStep):
         return Filtered(source, self.function, guard, ahead)
 
     def features(self, before: Features | None) -> Features | None:
-        """See `Step.features`."""
         if before is not None:
             check_names(self.function.input_columns or (), list(before))
         return before
 
     def reads(self) -> tuple[str, ...] | None:
-        """See `Step.reads`."""
         return self.function.input_columns
 
 
@@ -430,45 +399,37 @@ class Batch(Step):
 
     @property
     def joins_neighbours(self) -> bool:
-        """See `Step.joins_neighbours`."""
         return not self.by and self.size is not None
 
     @property
     def is_local(self) -> bool:
-        """See `Step.is_local`."""
         return not self.by
 
     @property
     def unit(self) -> int | None:
-        """See `Step.unit`."""
         return self.size
 
     @property
     def text(self) -> str:
-        """See `Step.text`."""
         return f"batch(by_column={list(self.by)})" if self.by else f"batch({self.size})"
 
     @property
     def parts(self) -> tuple[Any, ...]:
-        """See `Step.parts`."""
         return self.size, self.by, self.is_whole
 
     def on(self, node: Node, epoch: int, shards: int = 1) -> Node:
-        """See `Step.on`."""
         placed = node.placed
         if self.size is not None and not self.by and placed is not None and not placed.is_shared:
             return placed.under(Grouped(placed, self.size, self.is_whole))
         return Lists(node, self.size, self.by, self.is_whole)
 
     def features(self, before: Features | None) -> Features | None:
-        """See `Step.features`."""
         if before is None:
             return None
         check_names(self.by, list(before))
         return grouped_features(before)
 
     def reads(self) -> tuple[str, ...] | None:
-        """See `Step.reads`."""
         return self.by
 
 
@@ -480,7 +441,6 @@ class _Whole(Step):
     joins_rows: ClassVar[bool] = False
 
     def reads(self) -> tuple[str, ...] | None:
-        """See `Step.reads`."""
         return ()
 
 
@@ -494,16 +454,13 @@ class Limit(_Whole):
 
     @property
     def text(self) -> str:
-        """See `Step.text`."""
         return f"{'skip' if self.is_skip else 'take'}({self.count})"
 
     @property
     def parts(self) -> tuple[Any, ...]:
-        """See `Step.parts`."""
         return self.count, self.is_skip
 
     def on(self, node: Node, epoch: int, shards: int = 1) -> Node:
-        """See `Step.on`."""
         if (placed := node.placed) is not None:
             return placed.under(Slice(placed, self.count) if self.is_skip else Slice(placed, 0, self.count))
         if self.is_skip and (behind := node.state_after(self.count)) is not None:
@@ -520,21 +477,17 @@ class Repeat(_Whole):
 
     @property
     def rounds(self) -> tuple[int | None, ...]:
-        """See `Step.rounds`."""
         return (self.times,)
 
     @property
     def text(self) -> str:
-        """See `Step.text`."""
         return f"repeat({self.times})"
 
     @property
     def parts(self) -> tuple[Any, ...]:
-        """See `Step.parts`."""
         return (self.times,)
 
     def on(self, node: Node, epoch: int, shards: int = 1) -> Node:
-        """See `Step.on`."""
         if (placed := node.placed) is not None:
             return placed.under(Repeated(placed, self.times))
         return Rounds(node, self.times, epoch)
@@ -562,7 +515,6 @@ class Shuffle(_Whole):
 
     @property
     def shuffle(self) -> Shuffle:
-        """See `Step.shuffle`."""
         return self
 
     def for_shards(self, shards: int) -> Shuffle:
@@ -570,23 +522,19 @@ class Shuffle(_Whole):
         return replace(self, size=max(1, self.size // shards), window_bytes=max(1, self.window_bytes // shards))
 
     def for_shard(self, index: int) -> Shuffle:
-        """See `Step.for_shard`."""
         return replace(self, seed=self.seed + (index << 40))
 
     @property
     def text(self) -> str:
-        """See `Step.text`."""
         window = f"window_bytes={self.window_bytes}" if self.is_by_bytes else f"buffer_size={self.size}"
         return f"shuffle(seed={self.seed}, {window})"
 
     @property
     def parts(self) -> tuple[Any, ...]:
-        """See `Step.parts`."""
         rounds = ("each round",) if self.reshuffles else ()
         return self.seed, self.size, *rounds, self.window_bytes, self.is_by_bytes
 
     def on(self, node: Node, epoch: int, shards: int = 1) -> Node:
-        """See `Step.on`."""
         if (placed := node.placed) is not None and not placed.is_endless:
             return self._on_places(placed, shards)
         size = max(1, self._rows(node) // shards)  # each logical shard has windows of its own
@@ -654,12 +602,10 @@ class Part(Step):
 
     @property
     def text(self) -> str:
-        """See `Step.text`."""
         return f"shard({self.count}, {self.index})"
 
     @property
     def parts(self) -> tuple[Any, ...]:
-        """See `Step.parts`."""
         return self.index, self.count, self.is_contiguous, self.shards, self.together
 
     @property
@@ -683,7 +629,6 @@ class Part(Step):
         return Cut((range(self.index, rows, self.count),))
 
     def on(self, node: Node, epoch: int, shards: int = 1) -> Node:
-        """See `Step.on`."""
         if (placed := node.placed) is not None:
             cut = self.cut(placed.num_rows)
             return placed.shared(cut) if self.keeps_numbers else placed.under(cut)
@@ -695,5 +640,4 @@ class Part(Step):
         return part or SelectedRows(node, range(self.index, ENDLESS, self.count))
 
     def reads(self) -> tuple[str, ...] | None:
-        """See `Step.reads`."""
         return ()

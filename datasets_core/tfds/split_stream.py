@@ -157,11 +157,9 @@ class _OnRows(PlainStep, RowChange):
     __slots__ = ()
 
     def on(self, node: Node, epoch: int, shards: int = 1) -> Node:
-        """See `Step.on`."""
         return row_by_row(node, self)
 
     def features(self, before: Features | None) -> Features | None:
-        """See `Step.features`."""
         return None
 
 
@@ -172,17 +170,14 @@ class MapElements(_OnRows):
     function: ElementFunction
 
     def changed(self, block: Block, numbers: Numbers) -> Block:
-        """See `RowChange.changed`."""
         return DictBlock([{WHOLE: answer} for answer in self.function.answers(block, numbers)])
 
     @property
     def text(self) -> str:
-        """See `Step.text`."""
         return self.function.text
 
     @property
     def parts(self) -> tuple[Any, ...]:
-        """See `Step.parts`."""
         return self.function.call, self.function.form
 
 
@@ -195,23 +190,19 @@ class NumberElements(_OnRows):
 
     @property
     def needs_numbers(self) -> bool:
-        """See `Layer.needs_numbers`."""
         return True
 
     def changed(self, block: Block, numbers: Numbers) -> Block:
-        """See `RowChange.changed`."""
         counted: Sequence[int] | np.ndarray[Any, Any] = () if numbers is None else numbers
         rows = zip(counted, array_rows(block), strict=True)
         return DictBlock([{WHOLE: (np.int64(self.first + number), self.form.element(row))} for number, row in rows])
 
     @property
     def text(self) -> str:
-        """See `Step.text`."""
         return f"enumerate({self.first})"
 
     @property
     def parts(self) -> tuple[Any, ...]:
-        """See `Step.parts`."""
         return self.form, self.first
 
 
@@ -223,16 +214,13 @@ class FilterElements(PlainStep):
 
     @property
     def text(self) -> str:
-        """See `Step.text`."""
         return self.function.text
 
     @property
     def parts(self) -> tuple[Any, ...]:
-        """See `Step.parts`."""
         return self.function.call, self.function.form
 
     def on(self, node: Node, epoch: int, shards: int = 1) -> Node:
-        """See `Step.on`."""
         return Filtered(node, self.function)  # type: ignore[arg-type]  # it uses only `kept_rows`
 
 

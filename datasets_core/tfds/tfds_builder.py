@@ -240,7 +240,6 @@ class DatasetBuilder(SplitReading, LibraryBuilder):
 
     @property
     def manual_download_instructions(self) -> str | None:
-        """See `DatasetBuilder.manual_download_instructions`."""
         return self.MANUAL_DOWNLOAD_INSTRUCTIONS
 
     def _build_cache_dir(self) -> str:
@@ -310,7 +309,6 @@ class DatasetBuilder(SplitReading, LibraryBuilder):
         return None if made is None else lambda begin: made
 
     def generate(self, gen_kwargs: dict[str, Any]) -> Iterator[tuple[Any, Any]]:
-        """See `DatasetBuilder.generate`."""
         made = self._yielded(gen_kwargs)
         pairs = _first_of_each(made) if self._ignores_duplicates else made
         return pairs if self.info.features is None else self._changed(pairs, made, gen_kwargs.get(_SPLIT))
@@ -323,7 +321,6 @@ class DatasetBuilder(SplitReading, LibraryBuilder):
         return iter(rows.items() if isinstance(rows, Mapping) else rows)
 
     def place_of_row(self, job: Any, row: int, key: Any) -> str | None:
-        """See `DatasetBuilder.place_of_row`."""
         return row_place(self, job, row, key, generate=self._yielded)
 
     def _changed(self, pairs: Iterator[Any], made: Iterator[Any], split: str | None) -> Iterator[tuple[Any, Any]]:
@@ -433,7 +430,6 @@ class DatasetBuilder(SplitReading, LibraryBuilder):
             )
 
     def look_at_built(self) -> None:
-        """See `DatasetBuilder.look_at_built`."""
         if self._is_hosted:
             super().look_at_built()
         elif (found := self._found()) is not None:

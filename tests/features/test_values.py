@@ -10,7 +10,7 @@ import pytest
 
 from datasets_core.errors import CastError, CellCastError
 from datasets_core.features.base import List, Sequence, Value, type_from_name
-from datasets_core.features.encode import compile_column
+from datasets_core.features.cast import compile_column
 from datasets_core.features.formats.arrays import NanosecondDatetime, NanosecondTime, NanosecondTimedelta
 from datasets_core.features.schema import Features, RowEncoder
 from datasets_core.features.types import Json

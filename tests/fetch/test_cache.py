@@ -160,6 +160,38 @@ def test_two_processes_that_ask_together_fetch_once(site, manager, faults, cache
     assert [headers for headers in site.heads("if-none-match") if headers is None] == [None]
 
 
+def test_eight_processes_that_load_a_url_together_fetch_it_once(site, faults, tmp_path, until):
+    def whole():
+        return [1 for _, headers in site.requests if "range" not in headers]
+
+    def slowly(handler, page):
+        if "range" not in handler.headers:  # all of them have asked for the version
+            until(lambda: len(site.requests) - len(whole()) >= 8)
+        handler.serve(page)
+
+    site.pages["/a.csv"] = faults.page(b"a\n1\n2\n", faults=[slowly] * 40)
+    code = (
+        "import os, sys\n"
+        "from datasets_core import load_dataset\n"
+        "import datasets_core.building.write.build, datasets_core.fetch.cache\n"
+        "for number in range(8):\n"
+        "    if not os.fork():\n"
+        "        os.write(1, b'up\\n')\n"
+        "        rows = load_dataset('csv', data_files=sys.argv[1], names=[str(number)], skiprows=1, split='train')\n"
+        "        os.write(1, f'{rows[:]}\\n'.encode())\n"
+        "        os._exit(0)\n"
+        "print([os.waitstatus_to_exitcode(os.wait()[1]) for _ in range(8)])\n"
+    )
+    command = [sys.executable, "-c", code, site.at("/a.csv")]
+    environ = {**os.environ, "HF_DATASETS_CACHE": str(tmp_path)}
+    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True, env=environ) as program:
+        assert [program.stdout.readline() for _ in range(8)] == ["up\n"] * 8
+        lines = program.stdout.read().splitlines()
+    assert sorted(lines[:-1]) == [f"{{'{number}': [1, 2]}}" for number in range(8)]
+    assert lines[-1] == str([0] * 8)
+    assert len(whole()) == 1
+
+
 def test_a_full_disk_is_told_before_it_is_full(site, manager, faults, monkeypatch, cache_dir):
     def declared(handler, page):
         handler.answer(200, {}, b"", length=1 << 60)

@@ -15,6 +15,7 @@ from itertools import islice, repeat
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from datasets_core.engines import Engine, get_engine
+from datasets_core.engines.threads import in_thread
 from datasets_core.errors import ConfigurationError, WorkerDiedError
 from datasets_core.progress import progress, switch
 from datasets_core.store import module_state
@@ -448,13 +449,13 @@ def followed(tell: Callable[[int], object] | None, rows_done: Callable[[], int])
                 tell(done - shown)
                 shown = done
 
-    following = threading.Thread(target=follow, name="datasets_core-progress", daemon=True)
-    following.start()
+    following = in_thread(follow, "datasets_core-progress")
     try:
         yield
     finally:
         ended.set()
         following.join()
+    following.result()
 
 
 def _told(path: str) -> int:

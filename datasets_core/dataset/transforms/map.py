@@ -357,15 +357,15 @@ class Transforms(Rows):
             return self._without_rows(removed or ())
         plan = MapPlan(
             calls,
-            inputs,
-            batched,
-            size,
-            drop_last_batch,
-            removed or (),
-            asked,
-            disable_nullable,
-            bool(try_original_type),
-            on_mixed_types == "use_json",
+            input_columns=inputs,
+            batched=batched,
+            batch_size=size,
+            drop_last_batch=drop_last_batch,
+            remove_columns=removed or (),
+            features=asked,
+            disable_nullable=disable_nullable,
+            try_original_type=bool(try_original_type),
+            as_json=on_mixed_types == "use_json",
         )
         decisive = (
             *_of_function(calls, inputs, batched, size),

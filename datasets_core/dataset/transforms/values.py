@@ -19,8 +19,7 @@ import pyarrow as pa
 from datasets_core.errors import CellCastError
 from datasets_core.features.arrow import Misfit
 from datasets_core.features.base import FeatureType, LargeList, List, feature_to_arrow, needs_decoding
-from datasets_core.features.cast import cast_table
-from datasets_core.features.encode import Column, compile_column
+from datasets_core.features.cast import Column, cast_table, compile_column
 from datasets_core.features.formats.formats import TABULAR
 from datasets_core.features.formats.python import dict_rows, reader
 from datasets_core.features.inference import infer_column, infer_or_json, token_array

@@ -469,7 +469,6 @@ class TorchKit(_TensorKit):
         self.cell_casting = self.casting
 
     def tensor(self, values: Array) -> Any:
-        """See `_TensorKit.tensor`."""
         if not values.flags.writeable:
             values = _writable(values) if self._is_shared else values.copy()
         made = self._torch.from_numpy(values)
@@ -481,7 +480,6 @@ class TorchKit(_TensorKit):
         return made.requires_grad_() if self._has_grad and made.is_floating_point() else made
 
     def rows(self, values: Array) -> list[Any]:
-        """See `Kit.rows`."""
         return list(self.tensor(values).unbind(0))
 
 
@@ -518,7 +516,6 @@ class JaxKit(_TensorKit):
         self.cell_casting = self.casting
 
     def tensor(self, values: Array) -> Any:
-        """See `_TensorKit.tensor`."""
         dtype = self._dtype
         if dtype is None and values.dtype.kind in "iu" and values.dtype.itemsize == 8:
             limits = np.iinfo(self._integers)
@@ -547,13 +544,11 @@ class TensorflowKit(_TensorKit):
         self.cell_casting = self.casting
 
     def tensor(self, values: Array) -> Any:
-        """See `_TensorKit.tensor`."""
         with self._tf.device(self._device):
             made = self._tf.constant(values)
             return made if self._dtype is None else self._tf.cast(made, self._dtype)
 
     def cell(self, value: Any) -> Any:
-        """See `Kit.cell`."""
         if isinstance(value, (str, bytes)):
             return self._tf.constant(value)
         made = super().cell(value)

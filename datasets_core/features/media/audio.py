@@ -268,7 +268,6 @@ class _TorchcodecReader(_Reader):
         self.frames = round((about.duration_seconds or 0) * self.rate)
 
     def read(self, start: int, stop: int | None) -> npt.NDArray[np.float32]:
-        """See `_Reader.read`."""
         if start or stop is not None:
             end = None if stop is None else stop / self.rate
             samples = self._decoder.get_samples_played_in_range(start / self.rate, end)

@@ -363,7 +363,6 @@ class Media(Feature):
 
     @property
     def arrow_type(self) -> pa.DataType:
-        """See `Feature.arrow_type`."""
         return STORAGE
 
     @_OfClass
@@ -373,12 +372,11 @@ class Media(Feature):
 
     @property
     def needs_decoding(self) -> bool:
-        """See `Feature.needs_decoding`."""
         return self.decode
 
     def column(self) -> Callable[[list[Any]], pa.Array]:
         """See `Feature.column`."""
-        from datasets_core.features.encode import encoded  # a warm load encodes nothing
+        from datasets_core.features.cast import encoded  # a warm load encodes nothing
 
         return encoded(self, media_array)
 

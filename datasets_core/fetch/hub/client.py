@@ -34,8 +34,7 @@ from datasets_core.errors import (
     redact,
 )
 from datasets_core.fetch.http import Attempts, Credentials, TransientError, followed, origin_of, proxied, transport_failures
-from datasets_core.fetch.hub.cache import HubCache
-from datasets_core.fetch.hub.repository import HubCommit, HubFile, check_case, listed_files, malformed, shown
+from datasets_core.fetch.hub.repository import HubCache, HubCommit, HubFile, check_case, listed_files, malformed, shown
 from datasets_core.hub_urls import DEFAULT_REVISION, hub_url, is_commit, is_inner_path, is_repo_id
 
 if TYPE_CHECKING:

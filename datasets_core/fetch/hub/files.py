@@ -7,7 +7,14 @@ caches and eight threads or more, sha256 compared by both, imports included; med
     ours                 1.7 s, 4 requests, 35 MB  0.5 s, 23 requests, 39 MB  0.6 s, 22 requests, 34 MB
     huggingface_hub 2.4  3.2 s, 2 requests, 87 MB  0.7 s, 40 requests, 51 MB  0.6 s, 40 requests, 37 MB
 
-Two of ours ask once for the commit and its listing.  That Hub has no chunk store: Xet was not compared.
+Two of ours ask once for the commit and its listing.
+
+Xet against a chunk store on the same machine, which sends at most 63 MB at a time: with a token that was given, sha256
+compared afterwards, without imports; medians of five, on a busy machine:
+
+    files                one of 200 MB                                20 of 1 MB
+    ours                 3.6 s, 0.50 s of CPU, 1 request, 32 MB       1.4 s, 0.21 s of CPU, 20 requests, 36 MB
+    hf_xet 1.8           4.9 s, 0.70 s of CPU, 6 requests, 234 MB     0.5 s, 0.07 s of CPU, 48 requests, 42 MB
 """
 
 from __future__ import annotations

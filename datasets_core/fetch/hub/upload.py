@@ -189,7 +189,7 @@ def sends_by_xet() -> bool:
 def is_offered(hub: Hub) -> bool:
     """Return True if a Hub is known to support Xet, without a request.
 
-    >>> from datasets_core.fetch.hub.cache import HubCache
+    >>> from datasets_core.fetch.hub.repository import HubCache
     >>> is_offered(Hub("https://huggingface.co", HubCache("/hub"))), is_offered(Hub("https://mirror", HubCache("/hub")))
     (True, False)
     """

@@ -306,7 +306,6 @@ class FixedReader(SpecReader):
         self.default = None if given is None or not self.size else default_values(given, spec.dtype, self.size, key)
 
     def one(self, found: Found, where: Where) -> Array:
-        """See `SpecReader.one`."""
         feature = found.get(self.wire_key)
         if feature is not None and feature[0] == self.scalar_kind and len(feature[1]) == 1:  # the most common case
             return np.array(feature[1][0], self.numpy_type)
@@ -323,7 +322,6 @@ class FixedReader(SpecReader):
         return values.reshape(self.shape)
 
     def part(self, columns: WireColumns, where: Where) -> FixedPart:
-        """See `SpecReader.part`."""
         column = wire_column(columns, self.dtype, self.key, where)
         lengths, present = np.diff(column.offsets), column.present
         without_list = columns.get(self.wire_key, {}).get(None)
@@ -378,13 +376,11 @@ class VarLenReader(SpecReader):
         self.wire_key = key.encode()
 
     def one(self, found: Found, where: Where) -> SparseValue:
-        """See `SpecReader.one`."""
         values = _values_of(found, self.dtype, self.key, where)
         size = len(values)
         return SparseValue(np.arange(size, dtype=np.int64)[:, None], values, np.array([size], np.int64))
 
     def part(self, columns: WireColumns, where: Where) -> ListPart:
-        """See `SpecReader.part`."""
         column = wire_column(columns, self.dtype, self.key, where)
         return ListPart(column.values, column.offsets)
 
@@ -406,14 +402,12 @@ class ElementsReader(SpecReader):
         self.default = nothing if given is None else default_values(given, spec.dtype, 1, key)[0]
 
     def one(self, found: Found, where: Where) -> Array:
-        """See `SpecReader.one`."""
         values = _values_of(found, self.dtype, self.key, where)
         if len(values) % self.size:
             raise self._uneven(0, len(values), where)
         return values.reshape(-1, *self.shape)
 
     def part(self, columns: WireColumns, where: Where) -> ElementsPart:
-        """See `SpecReader.part`."""
         column = wire_column(columns, self.dtype, self.key, where)
         offsets = column.offsets
         if self.size > 1:
@@ -444,7 +438,6 @@ class SparseReader(SpecReader):
         self.sorts = not spec.already_sorted
 
     def one(self, found: Found, where: Where) -> SparseValue:
-        """See `SpecReader.one`."""
         values = _values_of(found, self.dtype, self.value_key, where)
         indices = [_values_of(found, "int64", key, where) for key in self.index_keys]
         for key, index in zip(self.index_keys, indices, strict=True):
@@ -457,7 +450,6 @@ class SparseReader(SpecReader):
         return SparseValue(places, values, np.array(self.sizes, np.int64))
 
     def part(self, columns: WireColumns, where: Where) -> SparsePart:
-        """See `SpecReader.part`."""
         column = wire_column(columns, self.dtype, self.value_key, where)
         indices = [wire_column(columns, "int64", key, where) for key in self.index_keys]
         lengths = np.diff(column.offsets)

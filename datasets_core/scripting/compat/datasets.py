@@ -533,7 +533,6 @@ class _Labelled(TaskTemplate):
     label_column: str
 
     def align_with_features(self, features: Mapping[str, Any]) -> Self:
-        """See `TaskTemplate.align_with_features`."""
         column = self.label_column
         if column not in features:
             known = ", ".join(map(repr, features))

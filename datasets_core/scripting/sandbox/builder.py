@@ -119,7 +119,6 @@ class SandboxedBuilder(DatasetBuilder):
 
     @classmethod
     def class_name(cls) -> str:
-        """See `DatasetBuilder.class_name`."""
         return cls.class_facts.name
 
     @classmethod
@@ -129,17 +128,14 @@ class SandboxedBuilder(DatasetBuilder):
 
     @property
     def checksums_path(self) -> str | None:
-        """See `DatasetBuilder.checksums_path`."""
         return os.path.join(self._confinement.folder, CHECKSUMS_NAME)
 
     @property
     def manual_download_instructions(self) -> str | None:
-        """See `DatasetBuilder.manual_download_instructions`."""
         return self._facts.manual
 
     @property
     def release_notes(self) -> dict[str, str]:
-        """See `Versioned.release_notes`."""
         return dict(self._facts.release_notes)
 
     def _info(self) -> DatasetInfo:
@@ -179,7 +175,6 @@ class SandboxedBuilder(DatasetBuilder):
     # -- what it does --------------------------------------------------------------------------------------------------
 
     def download_and_prepare(self, *args: Any, **options: Any) -> None:
-        """See `DatasetBuilder.download_and_prepare`."""
         children = self._confinement.children
         self._deadline, self._made_bytes, self._is_preparing = Deadline.of(options.get("timeout")), 0, True
         options["timeout"] = self._deadline
@@ -196,7 +191,6 @@ class SandboxedBuilder(DatasetBuilder):
         self._tell_denials()
 
     def split_generators(self, dl_manager: Any) -> list[SplitGenerator]:
-        """See `DatasetBuilder.split_generators`."""
         held = self._confinement
         folder, base_path = held.children.home.files, getattr(dl_manager, "_base_path", None) or held.folder
         form = manager_form(dl_manager, held.children.script, base_path=base_path, folder=folder)
@@ -243,7 +237,6 @@ class SandboxedBuilder(DatasetBuilder):
                 raise ScriptTimeoutError(script, "fetching its files", seconds=0) from None
 
     def encoded_rows(self, job: Part, *, first: list[Any] | None = None, copies: bool = False) -> Generator[Encoded]:
-        """See `DatasetBuilder.encoded_rows`."""
         features = self.info.features
         receiver = Receiver(self.label, None if features is None or job.is_order_free else features.arrow_schema)
         keys: Any = None
@@ -272,7 +265,6 @@ class SandboxedBuilder(DatasetBuilder):
             raise ChangedRowsError
 
     def made_tables(self, job: Part) -> Generator[tuple[Any, pa.Table | pa.RecordBatch]]:
-        """See `DatasetBuilder.made_tables`."""
         receiver = Receiver(self.label)
         schema = None if self.read_schema is None else schema_form(self.read_schema)
         again: Any = None
@@ -322,7 +314,6 @@ class SandboxedBuilder(DatasetBuilder):
             yield from zip(encoded_rows.keys, encoded_rows.batch.to_pylist(), strict=True)
 
     def join_types(self, a: pa.DataType, b: pa.DataType) -> pa.DataType | None:
-        """See `DatasetBuilder.join_types`."""
         request = {"do": "join_types", "types": schema_form(pa.schema([("a", a), ("b", b)]))}
         with contextlib.closing(
             self._confinement.children.stream(request, lambda: self._deadline, doing="joining types")
@@ -379,7 +370,6 @@ class SandboxedBuilder(DatasetBuilder):
 
     @property
     def denied(self) -> tuple[str, ...]:
-        """See `DatasetBuilder.denied`."""
         refused = [] if self._answers is None else self._answers.denied
         now = (denial.tried for denial in (*self._confinement.children.denials, *refused))
         return tuple(dict.fromkeys((*self._denied, *now)))

@@ -28,7 +28,6 @@ from datasets_core.fetch.checksums import DownloadConfig, FileRecord, record_of
 from datasets_core.fetch.http import OwnLinkError, address_of, looked_up, origin_of
 from datasets_core.fetch.hub.repository import HubCommit
 from datasets_core.hub_urls import DEFAULT_REVISION, PREFIX, parse_hub_url
-from datasets_core.scripting.sandbox.denials import shown
 
 if TYPE_CHECKING:
     from datasets_core.fetch.hub.client import Hub
@@ -234,6 +233,8 @@ class Granted:
         return DeniedAccessError(f"fetch {redact(url)!r} after it was given files that are not public", path=self.script)
 
     def _tell_of(self, url: str) -> None:
+        from datasets_core.scripting.sandbox.denials import shown  # 3 ms that few need
+
         parts = urlsplit(redact(url))
         if parts.netloc not in self._told_of:
             self._told_of.add(parts.netloc)

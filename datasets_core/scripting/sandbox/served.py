@@ -85,7 +85,6 @@ class RemoteDownloads(DownloadManager):
 
     @property
     def cache_folders(self) -> tuple[str, str]:
-        """See `DownloadManager.cache_folders`."""
         return self._folders
 
     @property
@@ -210,7 +209,6 @@ class RemoteStreams(StreamingDownloadManager):
         return self._asked.cache_folders
 
     def fetch(self, url: str) -> str:
-        """See `StreamingDownloadManager.fetch`."""
         return self._asked.fetched(url)
 
     def held(self, url: str) -> str | None:
@@ -218,11 +216,9 @@ class RemoteStreams(StreamingDownloadManager):
         return None
 
     def stream(self, url: str) -> BinaryIO:
-        """See `StreamingDownloadManager.stream`."""
         return cast(BinaryIO, io.BufferedReader(_Bytes(self._asked, url), _BLOCK))
 
     def is_enforced(self, url: str) -> bool:
-        """See `StreamingDownloadManager.is_enforced`."""
         return self._asked.answer({"ask": "enforced", "names": [url]})["is_enforced"] is True
 
     def tell_whole(self, url: str, *, is_folder: bool) -> None:
@@ -230,7 +226,6 @@ class RemoteStreams(StreamingDownloadManager):
         self._asked.answer({"ask": "whole folder" if is_folder else "whole file", "names": [url]})
 
     def get_recorded_sizes_checksums(self) -> dict[str, dict[str, int | str | None]]:
-        """See `DownloadManager.get_recorded_sizes_checksums`."""
         return self._asked.get_recorded_sizes_checksums()
 
     def _fetched(self, url: str, watch: Watch) -> tuple[str, FileRecord]:

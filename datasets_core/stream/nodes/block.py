@@ -186,11 +186,9 @@ class DecodedBlock(ArrowBlock):
         return DecodedBlock, (*ArrowBlock.__reduce__(self)[1], self.decoded)
 
     def rows(self) -> list[dict[str, Any]]:
-        """See `Block.rows`."""
         return dict_rows(self.kinds.reader.names)(self.num_rows, list(self.columns().values()))
 
     def columns(self) -> dict[str, list[Any]]:
-        """See `Block.columns`."""
         reader = self.kinds.reader
         return {
             name: list(self.decoded[name]) if name in self.decoded else reader.column_reader(name)(column)
@@ -198,12 +196,10 @@ class DecodedBlock(ArrowBlock):
         }
 
     def slice(self, start: int, stop: int) -> DecodedBlock:
-        """See `Block.slice`."""
         decoded = {name: values[start:stop] for name, values in self.decoded.items()}
         return DecodedBlock(self.batch.slice(start, stop - start), self.kinds, decoded)
 
     def take(self, numbers: Sequence[int] | Ints) -> DecodedBlock:
-        """See `Block.take`."""
         rows = np.asarray(numbers, np.int64).tolist()
         decoded = {name: [values[row] for row in rows] for name, values in self.decoded.items()}
         return DecodedBlock(ArrowBlock(self.batch, self.kinds).take(numbers).batch, self.kinds, decoded)

@@ -45,7 +45,6 @@ class Aligned(RowChange):
     _kept: dict[str, Any] = field(default_factory=dict, compare=False, repr=False)
 
     def changed(self, block: Block, numbers: Numbers) -> Block:
-        """See `RowChange.changed`."""
         if self.features is not None and isinstance(block, ArrowBlock):
             return ArrowBlock(_cast(block.batch, self.features), self._kinds(self.features))
         if self.features is None and tuple(block.names) == self.names:
@@ -126,11 +125,9 @@ class Selected(ColumnChange):
 
     @property
     def parts(self) -> tuple[Any, ...]:
-        """See `Step.parts`."""
         return self.names, self.is_dropped
 
     def changed(self, block: Block, numbers: Numbers) -> Block:
-        """See `RowChange.changed`."""
         if isinstance(block, ArrowBlock):
             kinds = _once(block.kinds, self, lambda: block.kinds.of(self.features(block.kinds.features)))
             if not len(kinds.schema):
@@ -154,11 +151,9 @@ class Selected(ColumnChange):
         return Features({name: before[name] for name in kept})
 
     def origins(self, before: Mapping[str, str]) -> dict[str, str]:
-        """See `Step.origins`."""
         return {name: origin for name, origin in before.items() if (name in self.names) != self.is_dropped}
 
     def without(self, gone: Mapping[str, str]) -> Selected:
-        """See `ColumnChange.without`."""
         return replace(self, names=tuple(name for name in self.names if name not in gone))
 
 
@@ -174,11 +169,9 @@ class Renamed(ColumnChange):
 
     @property
     def parts(self) -> tuple[Any, ...]:
-        """See `Step.parts`."""
         return (dict(self.names),)
 
     def changed(self, block: Block, numbers: Numbers) -> Block:
-        """See `RowChange.changed`."""
         if isinstance(block, ArrowBlock):
             kinds = _once(block.kinds, self, lambda: block.kinds.of(self.features(block.kinds.features)))
             return ArrowBlock(_with_schema(block.batch.columns, kinds), kinds)
@@ -200,11 +193,9 @@ class Renamed(ColumnChange):
         return Features(dict(zip(after, before.values(), strict=True)))
 
     def origins(self, before: Mapping[str, str]) -> dict[str, str]:
-        """See `Step.origins`."""
         return {self.names.get(name, name): origin for name, origin in before.items()}
 
     def without(self, gone: Mapping[str, str]) -> Renamed:
-        """See `ColumnChange.without`."""
         return Renamed({name: new for name, new in self.names.items() if name not in gone})
 
 
@@ -214,11 +205,9 @@ class _KeepsColumns(ColumnChange):
     __slots__ = ()
 
     def origins(self, before: Mapping[str, str]) -> dict[str, str]:
-        """See `Step.origins`."""
         return dict(before)
 
     def without(self, gone: Mapping[str, str]) -> ColumnChange:
-        """See `ColumnChange.without`."""
         return self
 
 
@@ -232,16 +221,13 @@ class Added(_KeepsColumns):
 
     @property
     def needs_numbers(self) -> bool:
-        """See `Layer.needs_numbers`."""
         return True
 
     @property
     def parts(self) -> tuple[Any, ...]:
-        """See `Step.parts`."""
         return self.name, self.values, Features({self.name: self.feature}).to_dict()
 
     def changed(self, block: Block, numbers: Numbers) -> Block:
-        """See `RowChange.changed`."""
         assert numbers is not None
         rows = np.asarray(numbers, np.int64)
         if len(rows) and int(rows.max()) >= len(self.values):
@@ -282,11 +268,9 @@ class Cast(_KeepsColumns):
 
     @property
     def parts(self) -> tuple[Any, ...]:
-        """See `Step.parts`."""
         return self.wanted.to_dict(), self.is_all
 
     def changed(self, block: Block, numbers: Numbers) -> Block:
-        """See `RowChange.changed`."""
         if isinstance(block, ArrowBlock):
             kinds = _once(block.kinds, ("cast", repr(self.wanted)), lambda: block.kinds.of(self.features(block.kinds.features)))
             return ArrowBlock(cast_table(block.batch, kinds.features, what="The stream"), kinds)
@@ -300,12 +284,10 @@ class Cast(_KeepsColumns):
 
     @property
     def null_row(self) -> NullOfCast:
-        """See `ColumnChange.null_row`."""
         return NullOfCast(self)
 
     @property
     def result(self) -> Features | None:
-        """See `ColumnChange.result`."""
         return self.wanted if self.is_all else None
 
     def _kinds(self) -> Kinds:
@@ -328,7 +310,6 @@ class Cast(_KeepsColumns):
         return self.wanted
 
     def without(self, gone: Mapping[str, str]) -> Cast:
-        """See `ColumnChange.without`."""
         return Cast(Features({name: feature for name, feature in self.wanted.items() if name not in gone}), self.is_all)
 
 
@@ -346,16 +327,13 @@ class Decoding(_KeepsColumns):
 
     @property
     def parts(self) -> tuple[Any, ...]:
-        """See `Step.parts`."""
         return (self.is_on,)
 
     @property
     def decoding(self) -> Decoding:
-        """See `Step.decoding`."""
         return self
 
     def changed(self, block: Block, numbers: Numbers) -> Block:
-        """See `RowChange.changed`."""
         if not isinstance(block, ArrowBlock):
             return block
         kinds = _once(block.kinds, ("decode", self.is_on), lambda: block.kinds.of(self.features(block.kinds.features)))

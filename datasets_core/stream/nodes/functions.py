@@ -225,17 +225,14 @@ class RowsMade(RowChange):
 
     @property
     def needs_numbers(self) -> bool:
-        """See `Layer.needs_numbers`."""
         return self.function.with_indices
 
     @property
     def pool(self) -> WorkerPool | None:
-        """See `Layer.pool`."""
         return self.function.pool
 
     @property
     def label(self) -> str:
-        """See `RowChange.label`."""
         return self.function.name
 
     def changed(self, block: Block, numbers: Numbers, failures: Failures | None = None) -> Block:
@@ -260,7 +257,6 @@ class RowsMade(RowChange):
             return joined(made) if made else DictBlock([])
 
     def attempted(self, block: Block, numbers: Numbers, failures: Failures) -> Block:
-        """See `RowChange.attempted`."""
         return self.changed(block, numbers, failures)
 
     def _alone(self) -> RowsMade:

@@ -149,20 +149,16 @@ class GeneratedRows(Node):
 
     @property
     def start(self) -> State:
-        """See `Node.start`."""
         return [0, 0]
 
     @property
     def num_rows(self) -> int | None:
-        """See `Node.num_rows`."""
         return None
 
     def state_after(self, count: int) -> State | None:
-        """See `Node.state_after`."""
         return None
 
     def check_state(self, at: Any) -> None:
-        """See `Node.check_state`."""
         if not isinstance(at, (list, tuple)) or len(at) not in (2, 3) or not all(map(is_count, at[:2])):
             raise no_place(at, self.start)
         if len(at) == 3 and not (is_listed(at[2], 2) and is_whole(at[2][0])):
@@ -170,7 +166,6 @@ class GeneratedRows(Node):
         check_reach(at[0], len(self.order), "part")
 
     def blocks(self, state: State) -> Iterator[Delivery]:
-        """See `Node.blocks`."""
         place, row, *marks = state
         mark = marks[0] if marks else None
         while place < len(self.order):
@@ -290,16 +285,13 @@ class GeneratedRows(Node):
 
     @property
     def most_rows(self) -> int | None:
-        """See `Node.most_rows`."""
         return None
 
     @property
     def num_parts(self) -> int:
-        """See `Node.num_parts`."""
         return len(self.order)
 
     def in_turn(self, turn: int) -> GeneratedRows:
-        """See `Node.in_turn`."""
         return self
 
     def timed_by(self, clock: Callable[[], float]) -> GeneratedRows:
@@ -319,12 +311,10 @@ class GeneratedRows(Node):
         return replace(self, order=(self.order[number],), every=len(range(number, count, jobs)), first=index // jobs)
 
     def shard_jobs(self, index: int, count: int, *, is_contiguous: bool) -> GeneratedRows:
-        """See `Node.shard_jobs`."""
         chosen = even_run(len(self.order), count, index) if is_contiguous else range(index, len(self.order), count)
         return replace(self, order=tuple(self.order[place] for place in chosen))
 
     def sharing(self, cursor: SharedCursor, state: State, clock: Callable[[], float] | None = None) -> GeneratedRows:
-        """See `Node.sharing`."""
         if self.every == 1:
             return self
         place, row, *marks = state
@@ -363,7 +353,6 @@ class RowsOfJobs(Source):
 
     @property
     def row_jobs(self) -> tuple[RowJob, ...]:
-        """See `Source.row_jobs`."""
         return self.jobs
 
     def signed(self) -> list[Any]:

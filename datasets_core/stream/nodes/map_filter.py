@@ -97,24 +97,19 @@ class Counted(Over):
 
     @property
     def num_rows(self) -> int | None:
-        """See `Node.num_rows`."""
         return self.below.num_rows
 
     def reach(self, count: int) -> int | None:
-        """See `Node.reach`."""
         return self.below.reach(count)
 
     def state_after(self, count: int) -> State | None:
-        """See `Node.state_after`."""
         below, rows = self.below.state_after(count), self.below.reach(count)
         return None if below is None else [below, rows]
 
     def of_shard(self, index: int, count: int) -> Counted:
-        """See `Node.of_shard`."""
         return replace(self, first=index, every=count)
 
     def blocks(self, state: State) -> Iterator[Delivery]:
-        """See `Node.blocks`."""
         inner, seen = state
         for delivery in self.below.blocks(inner):
             found, start = numbered_from(delivery, seen), self.first + seen * self.every
@@ -144,11 +139,9 @@ class _RowByRow(Over):
 
     @property
     def may_fail(self) -> bool:
-        """See `Node.may_fail`."""
         return self.guard is not None or self.below.may_fail
 
     def blocks(self, state: State) -> Iterator[Delivery]:
-        """See `Node.blocks`."""
         guard = self.guard
         inner, count = (state, 0) if guard is None else uncounted(state)
         tally = None if guard is None else guard.ledger.begun(count)
@@ -209,15 +202,12 @@ class Changed(_RowByRow):
         return self.below.num_rows if self.guard is None else None
 
     def reach(self, count: int) -> int | None:
-        """See `Node.reach`."""
         return self.below.reach(count) if self.guard is None else None
 
     def state_after(self, count: int) -> State | None:
-        """See `Node.state_after`."""
         return self.below.state_after(count) if self.guard is None else None
 
     def skip(self, state: State, count: int) -> tuple[State, int]:
-        """See `Node.skip`."""
         return self.below.skip(state, count) if self.guard is None else (state, 0)
 
     @property
@@ -290,11 +280,9 @@ class Batchwise(Unmeasured):
 
     @property
     def may_fail(self) -> bool:
-        """See `Node.may_fail`."""
         return self.guard is not None or self.below.may_fail
 
     def blocks(self, state: State) -> Iterator[Delivery]:
-        """See `Node.blocks`."""
         guard = self.guard
         (inner, done, first), failed = (state, 0) if guard is None else uncounted(state)
         tally = None if guard is None else guard.ledger.begun(failed)
@@ -432,12 +420,10 @@ class Windows(Batchwise):
     locality = Locality.PART
 
     def in_turn(self, turn: int) -> Windows:
-        """See `Node.in_turn`."""
         below = self.below.in_turn(turn)
         return replace(self, below=below, epoch=turn) if self.reshuffles else replace(self, below=below)
 
     def of_shard(self, index: int, count: int) -> Windows:
-        """See `Node.of_shard`."""
         return replace(self, seed=self.seed + (index << 40))
 
     def _made(self, delivery: Delivery, count: int) -> Outcome:
@@ -459,7 +445,6 @@ class SelectedRows(Unmeasured):
     locality: ClassVar[Locality] = Locality.ALL
 
     def blocks(self, state: State) -> Iterator[Delivery]:
-        """See `Node.blocks`."""
         inner, seen = state
         places = self.places
         if seen >= places.stop:
@@ -489,11 +474,9 @@ class Resumed(Unmeasured):
 
     @property
     def start(self) -> State:
-        """See `Node.start`."""
         return self.begin
 
     def blocks(self, state: State) -> Iterator[Delivery]:
-        """See `Node.blocks`."""
         return self.below.blocks(state)
 
 
@@ -516,12 +499,10 @@ class Rounds(Over):
 
     @property
     def num_rows(self) -> int | None:
-        """See `Node.num_rows`."""
         rows = self.below.num_rows
         return None if rows is None else min(ENDLESS, rows * (ENDLESS if self.times is None else self.times))
 
     def state_after(self, count: int) -> State | None:
-        """See `Node.state_after`."""
         rows = self.below.num_rows
         if not rows:
             return None
@@ -532,11 +513,9 @@ class Rounds(Over):
         return None if below is None else [below, turns]
 
     def in_turn(self, turn: int) -> Rounds:
-        """See `Node.in_turn`."""
         return replace(self, turn=turn)
 
     def blocks(self, state: State) -> Iterator[Delivery]:
-        """See `Node.blocks`."""
         inner, done = state
         while self.times is None or done < self.times:
             is_empty = inner == self.below.start
@@ -575,7 +554,6 @@ class Lists(Unmeasured):
         return Locality.SHARD if self.by else Locality.PART
 
     def blocks(self, state: State) -> Iterator[Delivery]:
-        """See `Node.blocks`."""
         if self.by:
             yield from self._runs(state)
             return

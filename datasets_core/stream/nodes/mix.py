@@ -42,7 +42,6 @@ class Combination(Node):
         """Return each node with its part of a state; None if it is not a state of this node."""
 
     def check_state(self, at: Any) -> None:
-        """See `Node.check_state`."""
         places = self.places_of(at)
         if places is None:
             raise no_place(at, self.start)
@@ -56,25 +55,20 @@ class Combination(Node):
 
     @property
     def is_combination(self) -> bool:
-        """See `Node.is_combination`."""
         return True
 
     @property
     def most_rows(self) -> int | None:
-        """See `Node.most_rows`."""
         return summed([node.most_rows for node in self.nodes])
 
     @property
     def num_parts(self) -> int:
-        """See `Node.num_parts`."""
         return sum(node.num_parts for node in self.nodes)
 
     def shard_jobs(self, index: int, count: int, *, is_contiguous: bool) -> Node | None:
-        """See `Node.shard_jobs`."""
         return None
 
     def timed_by(self, clock: Callable[[], float]) -> Node:
-        """See `Node.timed_by`."""
         return self
 
     def _shuffled(self, seed: int, epoch: int) -> list[Node]:
@@ -130,14 +124,12 @@ class Mixed(Combination):
 
     @property
     def start(self) -> State:
-        """See `Node.start`."""
         return [0, [Lookahead.begun(node) for node in self.nodes]]
 
     # -- counting and skipping -----------------------------------------------------------------------------------------
 
     @property
     def num_rows(self) -> int | None:
-        """See `Node.num_rows`."""
         lengths = self._lengths()
         return None if lengths is None else num_of_rows(self.turns, lengths, self.stopping)
 
@@ -146,7 +138,6 @@ class Mixed(Combination):
         return count if self._have(self.turns.counts(count)) else Node.reach(self, count)
 
     def state_after(self, count: int) -> State | None:
-        """See `Node.state_after`."""
         counts = self.turns.counts(count)
         reach_together([(node, rows + 1) for node, rows in zip(self.nodes, counts, strict=True) if rows])
         if self._have(counts):
@@ -191,17 +182,14 @@ class Mixed(Combination):
         return high
 
     def places_of(self, at: Any) -> list[tuple[Node, Any]] | None:
-        """See `Combination.places_of`."""
         return Lookahead.places_of(self.nodes, at[1]) if is_listed(at, 2) and is_count(at[0]) else None
 
     # -- other orders, and parts ---------------------------------------------------------------------------------------
 
     def in_turn(self, turn: int) -> Mixed:
-        """See `Node.in_turn`."""
         return self._with([node.in_turn(turn) for node in self.nodes], epoch=turn)
 
     def timed_by(self, clock: Callable[[], float]) -> Mixed:
-        """See `Node.timed_by`."""
         return replace(self, clock=clock)
 
     def shard(self, index: int, count: int) -> Mixed:
@@ -209,7 +197,6 @@ class Mixed(Combination):
         return self._with([shard_of(node, index, count) for node in self.nodes], turns=self.turns.in_shard(index, count))
 
     def sharing(self, cursor: SharedCursor, state: State, clock: Callable[[], float] | None = None) -> Mixed:
-        """See `Node.sharing`."""
         return self._sharing(cursor, [stood[0] for stood in state[1]])
 
     def shuffle_parts(self, seed: int, epoch: int) -> Mixed:
@@ -219,7 +206,6 @@ class Mixed(Combination):
     # -- rows ----------------------------------------------------------------------------------------------------------
 
     def blocks(self, state: State) -> Iterator[Delivery]:
-        """See `Node.blocks`."""
         place, stood = state
         taps = [Lookahead(node, each, self.epoch) for node, each in zip(self.nodes, stood, strict=True)]
         size = _FIRST_PICKS
@@ -374,17 +360,14 @@ class Concat(Combination):
 
     @property
     def start(self) -> State:
-        """See `Node.start`."""
         return [0, self.nodes[0].start]
 
     @property
     def num_rows(self) -> int | None:
-        """See `Node.num_rows`."""
         rows = summed([node.num_rows for node in self.nodes])
         return None if rows is None else min(ENDLESS, rows)
 
     def state_after(self, count: int) -> State | None:
-        """See `Node.state_after`."""
         left, last = count, len(self.nodes) - 1
         for number, node in enumerate(self.nodes):
             rows = node.reach(left + 1)
@@ -397,7 +380,6 @@ class Concat(Combination):
         return None
 
     def in_turn(self, turn: int) -> Concat:
-        """See `Node.in_turn`."""
         return self._with([node.in_turn(turn) for node in self.nodes])
 
     def shard(self, index: int, count: int) -> Concat:
@@ -405,7 +387,6 @@ class Concat(Combination):
         return self._with([shard_of(node, index, count) for node in self.nodes])
 
     def sharing(self, cursor: SharedCursor, state: State, clock: Callable[[], float] | None = None) -> Concat:
-        """See `Node.sharing`."""
         number, inner = state
         return self._sharing(cursor, [inner if place == number else node.start for place, node in enumerate(self.nodes)])
 
@@ -419,13 +400,11 @@ class Concat(Combination):
         return Mixed(tuple(nodes[place] for place in kept), turns, Stopping.ALL_EXHAUSTED_WITHOUT_REPLACEMENT, epoch)
 
     def places_of(self, at: Any) -> list[tuple[Node, Any]] | None:
-        """See `Combination.places_of`."""
         if not is_listed(at, 2) or not is_count(at[0]) or at[0] >= len(self.nodes):
             return None
         return [(self.nodes[at[0]], at[1])]
 
     def blocks(self, state: State) -> Iterator[Delivery]:
-        """See `Node.blocks`."""
         number, inner = state
         while number < len(self.nodes):
             for delivery in self.nodes[number].blocks(inner):
@@ -459,20 +438,16 @@ class Zip(Combination):
 
     @property
     def start(self) -> State:
-        """See `Node.start`."""
         return [Lookahead.begun(node) for node in self.nodes]
 
     @property
     def num_rows(self) -> int | None:
-        """See `Node.num_rows`."""
         return None
 
     def state_after(self, count: int) -> State | None:
-        """See `Node.state_after`."""
         return None
 
     def in_turn(self, turn: int) -> Zip:
-        """See `Node.in_turn`."""
         return self._with([node.in_turn(turn) for node in self.nodes], epoch=turn)
 
     def shuffle_parts(self, seed: int, epoch: int) -> Node | None:
@@ -484,15 +459,12 @@ class Zip(Combination):
         return None
 
     def sharing(self, cursor: SharedCursor, state: State, clock: Callable[[], float] | None = None) -> Node:
-        """See `Node.sharing`."""
         return self
 
     def places_of(self, at: Any) -> list[tuple[Node, Any]] | None:
-        """See `Combination.places_of`."""
         return Lookahead.places_of(self.nodes, at)
 
     def blocks(self, state: State) -> Iterator[Delivery]:
-        """See `Node.blocks`."""
         taps = [Lookahead(node, each, self.epoch) for node, each in zip(self.nodes, state, strict=True)]
         kept: dict[Any, Kinds] = {}
         try:

@@ -251,7 +251,6 @@ class Over(Node):
 
     @property
     def start(self) -> State:
-        """See `Node.start`."""
         return [self.below.start, *[0] * self.own_numbers] if self.own_numbers else self.below.start
 
     def inner(self, state: State) -> State:
@@ -265,78 +264,63 @@ class Over(Node):
         return found
 
     def check_state(self, at: Any) -> None:
-        """See `Node.check_state`."""
         if self.own_numbers and not (is_listed(at, 1 + self.own_numbers) and all(map(is_count, at[1:]))):
             raise no_place(at, self.start)
         self.below.check_state(at[0] if self.own_numbers else at)
 
     @property
     def most_rows(self) -> int | None:
-        """See `Node.most_rows`."""
         return self.below.most_rows
 
     @property
     def num_parts(self) -> int:
-        """See `Node.num_parts`."""
         return self.below.num_parts
 
     def in_turn(self, turn: int) -> Node:
-        """See `Node.in_turn`."""
         return self._over(self.below.in_turn(turn))
 
     def shuffle_parts(self, seed: int, epoch: int) -> Node | None:
-        """See `Node.shuffle_parts`."""
         below = self.below.shuffle_parts(seed, epoch) if self.locality >= Locality.ROW else None
         return None if below is None else self._over(below)
 
     def shard(self, index: int, count: int) -> Node | None:
-        """See `Node.shard`."""
         below = self.below.shard(index, count) if self.locality >= Locality.SHARD else None
         return None if below is None else self._over(below).of_shard(index, count)
 
     def shard_jobs(self, index: int, count: int, *, is_contiguous: bool) -> Node | None:
-        """See `Node.shard_jobs`."""
         if self.locality < Locality.PART:
             return None
         below = self.below.shard_jobs(index, count, is_contiguous=is_contiguous)
         return None if below is None else self._over(below)
 
     def as_shard(self, index: int, count: int) -> Node:
-        """See `Node.as_shard`."""
         below = self.below.of_shard(index, count)
         own = self.of_shard(index, count)
         return own if below is self.below else replace(own, below=below)  # type: ignore[type-var]
 
     def timed_by(self, clock: Callable[[], float]) -> Node:
-        """See `Node.timed_by`."""
         return self._over(self.below.timed_by(clock))
 
     def sharing(self, cursor: SharedCursor, state: State, clock: Callable[[], float] | None = None) -> Node:
-        """See `Node.sharing`."""
         return self._over(self.below.sharing(cursor, self.inner(state), clock))
 
     @property
     def bottom(self) -> Node:
-        """See `Node.bottom`."""
         return self.below.bottom
 
     @property
     def shards(self) -> Shards | None:
-        """See `Node.shards`."""
         return self.below.shards
 
     @property
     def is_combination(self) -> bool:
-        """See `Node.is_combination`."""
         return self.below.is_combination
 
     @property
     def may_fail(self) -> bool:
-        """See `Node.may_fail`."""
         return self.below.may_fail
 
     def first_place(self, state: State) -> tuple[Ordered, int] | None:
-        """See `Node.first_place`."""
         return self.below.first_place(self.inner(state))
 
 
@@ -347,11 +331,9 @@ class Unmeasured(Over):
 
     @property
     def num_rows(self) -> int | None:
-        """See `Node.num_rows`."""
         return None
 
     def state_after(self, count: int) -> State | None:
-        """See `Node.state_after`."""
         return None
 
 

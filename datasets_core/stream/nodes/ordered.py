@@ -103,7 +103,6 @@ class Ordered(Node):
 
     @property
     def length(self) -> int | None:
-        """See `Node.length`."""
         return None if self.is_shared else self.num_rows
 
     def reach(self, count: int) -> int:
@@ -111,33 +110,27 @@ class Ordered(Node):
         return self._top.reach(count)
 
     def state_after(self, count: int) -> State:
-        """See `Node.state_after`."""
         return self.reach(count)
 
     def check_state(self, at: Any) -> None:
-        """See `Node.check_state`."""
         if not is_count(at):
             raise no_place(at, self.start)
         check_reach(at, self.reach(at), "row")
 
     @property
     def most_rows(self) -> int | None:
-        """See `Node.most_rows`."""
         return self.num_rows
 
     @property
     def num_parts(self) -> int:
-        """See `Node.num_parts`."""
         blocks = self.structure()
         return 1 if blocks is None else max(1, blocks.num_files)
 
     @property
     def placed(self) -> Ordered:
-        """See `Node.placed`."""
         return self
 
     def first_place(self, state: State) -> tuple[Ordered, int]:
-        """See `Node.first_place`."""
         return self, int(state)
 
     @property
@@ -152,7 +145,6 @@ class Ordered(Node):
 
     @property
     def start(self) -> State:
-        """See `Node.start`."""
         return 0
 
     def places(self, numbers: Ints) -> Ints:
@@ -238,7 +230,6 @@ class Ordered(Node):
         return ShuffledBlocks(blocks, seed, _WINDOW, _WINDOW_BYTES // others, 1, reshuffles)
 
     def timed_by(self, clock: Callable[[], float]) -> Ordered:
-        """See `Node.timed_by`."""
         found = copy.copy(self)
         found._clock = clock
         return found
@@ -269,7 +260,6 @@ class Ordered(Node):
         return self._walk(state, size, self._made, self._delivery) if pool is None else self._worked(state, size, pool)
 
     def batches(self, state: State, size: int | None) -> Iterator[Delivery]:
-        """See `Node.batches`."""
         return super().batches(state, size) if size is None or self.pool is not None else self.blocks(state, size)
 
     def _worked(self, state: State, size: int | None, pool: WorkerPool) -> Iterator[Delivery]:

@@ -283,7 +283,6 @@ class RowsByPlace(Source):
 
     @property
     def by_place(self) -> RowsByPlace:
-        """See `Source.by_place`."""
         return self
 
     def reach(self, count: int) -> int:

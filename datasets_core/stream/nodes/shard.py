@@ -33,7 +33,7 @@ from datasets_core.stream.nodes.node import (
 )
 from datasets_core.stream.nodes.ordered import Ordered, Piece, SharedCursor
 from datasets_core.stream.nodes.positions import Origins
-from datasets_core.stream.order.shards import ShardPositions
+from datasets_core.stream.order.shuffle import ShardPositions
 
 # `Lookahead`: one of several streams that are read together, with the rows that were fetched and not yet given.
 
@@ -175,17 +175,14 @@ class Shards(Node):
 
     @property
     def shards(self) -> Shards:
-        """See `Node.shards`."""
         return self
 
     @property
     def most_rows(self) -> int | None:
-        """See `Node.most_rows`."""
         return None
 
     @property
     def num_parts(self) -> int:
-        """See `Node.num_parts`."""
         return 1
 
     @property
@@ -194,15 +191,12 @@ class Shards(Node):
         return None
 
     def shard(self, index: int, count: int) -> Node | None:
-        """See `Node.shard`."""
         return None
 
     def shard_jobs(self, index: int, count: int, *, is_contiguous: bool) -> Node | None:
-        """See `Node.shard_jobs`."""
         return None
 
     def shuffle_parts(self, seed: int, epoch: int) -> Node | None:
-        """See `Node.shuffle_parts`."""
         return None
 
     def timed_by(self, clock: Callable[[], float]) -> Node:
@@ -236,7 +230,6 @@ class PlacedShards(Shards):
 
     @property
     def own(self) -> tuple[int, ...]:
-        """See `Shards.own`."""
         return self.places.own
 
     @property
@@ -246,11 +239,9 @@ class PlacedShards(Shards):
 
     @property
     def start(self) -> State:
-        """See `Node.start`."""
         return [[shard, 0] for shard in self.own]
 
     def in_turn(self, turn: int) -> PlacedShards:
-        """See `Node.in_turn`."""
         return replace(self, rows=self.rows.in_turn(turn))
 
     def blocks(self, state: State, size: int | None = None) -> Iterator[Delivery]:
@@ -267,15 +258,12 @@ class PlacedShards(Shards):
         return [[shard, given] for shard, given in zip(self.own, places.given_at(place), strict=True)]
 
     def state_after(self, count: int) -> State:
-        """See `Node.state_after`."""
         return self._at(self.places, self.places.reach(count))
 
     def limit(self, shard: int) -> int:
-        """See `Shards.limit`."""
         return self.places.limits[self.own.index(shard)]
 
     def next_row(self, entry: Sequence[Any]) -> str | None:
-        """See `Shards.next_row`."""
         shard, given = entry[:2]
         if given >= self.limit(shard):
             return None
@@ -285,7 +273,6 @@ class PlacedShards(Shards):
         return f"row {place[0]}" if found is None else found.first
 
     def check_state(self, at: Any) -> None:
-        """See `Node.check_state`."""
         for shard, *given in self._entries(at):
             limit = self.limit(shard)
             if len(given) != 1 or not 0 <= given[0] <= limit:
@@ -312,20 +299,16 @@ class ShardsInTurn(Shards):
 
     @property
     def own(self) -> tuple[int, ...]:
-        """See `Shards.own`."""
         return self.numbers
 
     @property
     def start(self) -> State:
-        """See `Node.start`."""
         return [[shard, 0, self.shard_node(shard).start] for shard in self.own]
 
     def in_turn(self, turn: int) -> ShardsInTurn:
-        """See `Node.in_turn`."""
         return replace(self, shard_node=lambda shard: self.shard_node(shard).in_turn(turn))
 
     def state_after(self, count: int) -> State | None:
-        """See `Node.state_after`."""
         return None
 
     def limit(self, shard: int) -> None:
@@ -344,14 +327,12 @@ class ShardsInTurn(Shards):
         return None if found is None else "" if origins is None else origins.first
 
     def check_state(self, at: Any) -> None:
-        """See `Node.check_state`."""
         for shard, given, *stood in (in_turn_entry(self.shard_node(entry[0]), entry) for entry in self._entries(at)):
             if given < 0 or len(stood) not in (1, 3):
                 raise _behind_shard(shard, [given, *stood], None)
             self.shard_node(shard).check_state(stood[0])
 
     def blocks(self, state: State) -> Iterator[Delivery]:
-        """See `Node.blocks`."""
         cursor = SharedCursor()
         shards = [_Shard.at(self.shard_node(entry[0]), entry, cursor) for entry in state]
         want = 1
@@ -527,7 +508,6 @@ class EveryNth(Unmeasured):
     locality: ClassVar[Locality] = Locality.ALL
 
     def blocks(self, state: State) -> Iterator[Delivery]:
-        """See `Node.blocks`."""
         inner, seen = state
         pieces = self._pieces(seen, inner)
         if self.cursor is not None:
@@ -549,7 +529,6 @@ class EveryNth(Unmeasured):
             seen += rows
 
     def sharing(self, cursor: SharedCursor, state: State, clock: Callable[[], float] | None = None) -> EveryNth:
-        """See `Node.sharing`."""
         inner, seen = state
         cursor.expect("dealt", self.index, seen, inner)
         return replace(self, cursor=cursor)

@@ -253,7 +253,6 @@ class OrderLayer(Layer):
 
     @property
     def order(self) -> OrderLayer:
-        """See `Layer.order`."""
         return self
 
     @property
@@ -299,7 +298,6 @@ class _AsFarAsAsked(OrderLayer):
 
     @property
     def num_rows(self) -> int:
-        """See `OrderLayer.num_rows`."""
         return self.reach(ENDLESS)
 
     @abstractmethod
@@ -319,11 +317,9 @@ class Cut(OrderLayer):
 
     @property
     def num_rows(self) -> int:
-        """See `OrderLayer.num_rows`."""
         return sum(map(_length, self.runs))
 
     def below(self, places: Ints, epoch: int) -> Ints:
-        """See `OrderLayer.below`."""
         if len(self.runs) == 1:
             run = self.runs[0]
             return places * np.int64(run.step) + np.int64(run.start)
@@ -363,16 +359,13 @@ class Slice(_AsFarAsAsked):
     stop: int | None = None
 
     def reach(self, count: int) -> int:
-        """See `OrderLayer.reach`."""
         stop = self.start + count if self.stop is None else min(self.stop, self.start + count)
         return max(0, reached(self.size, stop) - self.start)
 
     def below(self, places: Ints, epoch: int) -> Ints:
-        """See `OrderLayer.below`."""
         return places + np.int64(self.start)
 
     def structure(self, blocks: RowBlocks, epoch: int) -> RowBlocks | None:
-        """See `OrderLayer.structure`."""
         return blocks.cut([range(self.start, self.start + self.num_rows)])
 
 
@@ -394,18 +387,15 @@ class Repeated(_AsFarAsAsked):
     repeats = True
 
     def reach(self, count: int) -> int:
-        """See `OrderLayer.reach`."""
         rows = reached(self.size, count) if self.times != 0 else 0
         if rows >= count or not rows:
             return rows
         return min(count, ENDLESS if self.times is None else rows * self.times)
 
     def below(self, places: Ints, epoch: int) -> Ints:
-        """See `OrderLayer.below`."""
         return places % self._round(places)
 
     def over(self, size: Size) -> Repeated:
-        """See `Layer.over`."""
         return Repeated(size, self.times)
 
     def turns_below(self, places: Ints, turns: Ints | int) -> Ints | int:
@@ -421,7 +411,6 @@ class Repeated(_AsFarAsAsked):
         return np.int64(max(1, reached(self.size, int(places.max()) + 1 if len(places) else 1)))
 
     def structure(self, blocks: RowBlocks, epoch: int) -> RowBlocks | None:
-        """See `OrderLayer.structure`."""
         if self.times is None or len(blocks.rows) * self.times > _MOST_BLOCKS:
             return None
         rows, sizes, files = (np.tile(each, self.times) for each in (blocks.rows, blocks.sizes, blocks.files))
@@ -453,7 +442,6 @@ class Shuffled(OrderLayer):
 
     @property
     def num_rows(self) -> int:
-        """See `OrderLayer.num_rows`."""
         return self.size
 
     @property
@@ -462,7 +450,6 @@ class Shuffled(OrderLayer):
         return max(1, self.window // _BLOCKS_PER_WINDOW)
 
     def below(self, places: Ints, epoch: int) -> Ints:
-        """See `OrderLayer.below`."""
         if not len(places):
             return places
         mixed = self._unmixed(places, epoch)
@@ -520,29 +507,23 @@ class Grouped(_AsFarAsAsked):
     makes_lists = True
 
     def reach(self, count: int) -> int:
-        """See `OrderLayer.reach`."""
         rows = reached(self.size, min(ENDLESS, count * self.length))
         return rows // self.length if self.is_whole else -(-rows // self.length)
 
     def over(self, size: Size) -> Grouped:
-        """See `Layer.over`."""
         return Grouped(size, self.length, self.is_whole)
 
     def turns_below(self, places: Ints, turns: Ints | int) -> Ints | int:
-        """See `Layer.turns_below`."""
         return turns if isinstance(turns, int) else np.repeat(turns, self.lengths(places))
 
     def span_below(self, places: Ints, start: int, stop: int) -> tuple[int, int]:
-        """See `Layer.span_below`."""
         ends = np.concatenate([np.zeros(1, np.int64), np.cumsum(self.lengths(places))])
         return int(ends[start]), int(ends[stop])
 
     def row_above(self, places: Ints, row: int) -> int:
-        """See `Layer.row_above`."""
         return int(np.searchsorted(np.cumsum(self.lengths(places)), row, side="right"))
 
     def made(self, block: Block, numbers: Ints, origins: Callable[[], Origins]) -> Block:
-        """See `Layer.made`."""
         return block.grouped(self.lengths(numbers))
 
     def lengths(self, places: Ints) -> Ints:
@@ -552,7 +533,6 @@ class Grouped(_AsFarAsAsked):
         return found
 
     def below(self, places: Ints, epoch: int) -> Ints:
-        """See `OrderLayer.below`."""
         lengths = self.lengths(places)
         ends = np.cumsum(lengths)
         total = int(ends[-1]) if len(ends) else 0

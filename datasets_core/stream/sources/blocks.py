@@ -277,7 +277,6 @@ class RowsOfBlocks(RowsByPlace):
         return self._fit().features_of(schema)
 
     def projected(self, names: Sequence[str]) -> RowsOfBlocks | None:
-        """See `Source.projected`."""
         kept = tuple(name for name in self.known_features() or () if name in names)
         if self.columns == kept or len(kept) == len(self.known_features() or ()):
             return None
@@ -305,7 +304,6 @@ class RowsOfBlocks(RowsByPlace):
         return sum(len(part.run()) for part in self.parts)
 
     def reach(self, count: int) -> int:
-        """See `RowsByPlace.reach`."""
         found = 0
         for part in self.parts:
             if found >= count:
@@ -315,20 +313,16 @@ class RowsOfBlocks(RowsByPlace):
 
     @property
     def blocks(self) -> RowBlocks:
-        """See `RowsByPlace.blocks`."""
         return RowBlocks.joined([part.index.blocks().cut([part.run()]) for part in self.parts])
 
     @property
     def read_columns(self) -> tuple[str, ...] | None:
-        """See `RowsByPlace.read_columns`."""
         return self.columns
 
     def block_runs(self) -> list[tuple[BlockIndex, range]]:
-        """See `RowsByPlace.block_runs`."""
         return [(part.index, part.run()) for part in self.parts]
 
     def signed(self) -> list[Any]:
-        """See `Source.signed`."""
         return self.identity()
 
     def _rows(self, places: Ints) -> tuple[Ints, Ints]:
@@ -369,7 +363,6 @@ class RowsOfBlocks(RowsByPlace):
     # -- reading -------------------------------------------------------------------------------------------------------
 
     def read(self, places: Ints, epochs: Ints | int = 0) -> pa.RecordBatch:
-        """See `RowsByPlace.read`."""
         if not len(places):
             return self._fit().empty()
         while True:
@@ -395,7 +388,6 @@ class RowsOfBlocks(RowsByPlace):
         return found
 
     def expect(self, places: Ints, epochs: Ints | int = 0) -> None:
-        """See `RowsByPlace.expect`."""
         if not len(places):
             if self._own.reader is not None:
                 self._own.reader.expect(())
@@ -407,17 +399,14 @@ class RowsOfBlocks(RowsByPlace):
         self._reader().expect(keys, far)
 
     def near(self, place: int, epoch: int) -> int:
-        """See `RowsByPlace.near`."""
         (blocks, rows) = self._located(np.array([place], np.int64))
         part, block = _key(int(blocks[0]))
         return place + self.parts[part].index.size_of(block)[0] - int(rows[0])
 
     def file_names(self) -> Sequence[str]:
-        """See `Source.file_names`."""
         return [file.name for part in self.parts for file in part.index.files]
 
     def origins(self, places: Ints, epochs: Ints | int = 0) -> Origins:
-        """See `RowsByPlace.origins`."""
         which, rows = self._rows(places) if len(places) else (places, places)
         names: list[str] = []
         files, inside = np.empty(len(places), np.int64), np.empty(len(places), np.int64)

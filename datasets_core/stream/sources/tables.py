@@ -66,19 +66,15 @@ class RowsOfTable(RowsByPlace):
 
     @property
     def dataset_table(self) -> RowTable:
-        """See `Source.dataset_table`."""
         return self.table
 
     def near(self, place: int, epoch: int) -> int:
-        """See `RowsByPlace.near`."""
         return ENDLESS
 
     def signed(self) -> list[Any]:
-        """See `Source.signed`."""
         return [f"{self.num_rows} rows", Hasher.hash((self.identity(), self.features.to_dict()))]
 
     def projected(self, names: Sequence[str]) -> Self | None:
-        """See `Source.projected`."""
         kept = {name: feature for name, feature in self.features.items() if name in names}
         known = _PROJECTIONS.setdefault(self.table, {})
         if tuple(kept) not in known:
@@ -86,7 +82,6 @@ class RowsOfTable(RowsByPlace):
         return replace(self, table=known[tuple(kept)], features=Features(kept))
 
     def read(self, places: Ints, epochs: Ints | int = 0) -> pa.RecordBatch:
-        """See `RowsByPlace.read`."""
         rows = places if self.index is None else self.index[places]
         return one_batch(self.table.take(rows))
 
@@ -120,12 +115,10 @@ class RowsOfBuilt(RowsOfTable):
 
     @property
     def blocks(self) -> RowBlocks | None:
-        """See `RowsByPlace.blocks`."""
         structure = self.table.structure
         return None if structure is None or self.index is not None else structure.blocks()
 
     def as_jobs(self) -> RowsOfJobs | None:
-        """See `Source.as_jobs`."""
         blocks = self.blocks
         if blocks is None or blocks.is_indexed:
             return None
@@ -144,12 +137,10 @@ class RowsOfBuilt(RowsOfTable):
         return RowsOfJobs(jobs, self.features, self.paths, self.signed, names=partial(tuple, names))
 
     def origins(self, places: Ints, epochs: Ints | int = 0) -> Origins | None:
-        """See `RowsByPlace.origins`."""
         found = self._files()
         return None if found is None else Origins(found.names, *found.of(places))
 
     def file_names(self) -> Sequence[str] | None:
-        """See `Source.file_names`."""
         found = self._files()
         return None if found is None else found.names
 
@@ -179,7 +170,6 @@ class TableJob(RowJob):
 
     @property
     def is_independent(self) -> bool:
-        """See `RowJob.is_independent`."""
         return True
 
     def num_rows(self) -> int:
@@ -254,33 +244,26 @@ class RowsOfFiles(RowsByPlace):
 
     @property
     def changes_by_epoch(self) -> bool:
-        """See `Source.changes_by_epoch`."""
         return self.order.seed is not None and self.order.reshuffles
 
     @property
     def by_file(self) -> RowsOfFiles:
-        """See `Source.by_file`."""
         return self
 
     @property
     def drawn_seed(self) -> int | None:
-        """See `Source.drawn_seed`."""
         return self.order.seed if self.order.is_drawn else None
 
     def with_seed(self, seed: int) -> RowsOfFiles:
-        """See `Source.with_seed`."""
         return replace(self, order=replace(self.order, seed=seed), _known={})
 
     def near(self, place: int, epoch: int) -> int:
-        """See `RowsByPlace.near`."""
         return self.in_epoch(epoch).first_behind(place)
 
     def signed(self) -> list[Any]:
-        """See `Source.signed`."""
         return self.identity()
 
     def read(self, places: Ints, epochs: Ints | int) -> pa.RecordBatch:
-        """See `RowsByPlace.read`."""
         if isinstance(epochs, int) or not self.changes_by_epoch:
             files, rows = self.in_epoch(epochs if isinstance(epochs, int) else 0).at(places)
         else:

@@ -32,8 +32,8 @@ from datasets_core.errors import (
 from datasets_core.fetch.checksums import DownloadConfig
 from datasets_core.fetch.http import Credentials, origin_of
 from datasets_core.fetch.hub import client
-from datasets_core.fetch.hub.cache import HubCache
 from datasets_core.fetch.hub.client import Hub, HubAnswer, HubRequests, UnansweredError, paged, refusal
+from datasets_core.fetch.hub.repository import HubCache
 
 FILES = {"a.csv": "a\n1\n", "data/b.parquet": b"PAR1" * 10}
 NAMES = [".gitattributes", "a.csv", "data/b.parquet"]

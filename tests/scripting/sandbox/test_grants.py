@@ -13,9 +13,8 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from datasets_core.errors import ConfinementUnavailableError, DataFilesNotFoundError, DeniedAccessError
-from datasets_core.fetch.hub.cache import HubCache
 from datasets_core.fetch.hub.client import Hub
-from datasets_core.fetch.hub.repository import HubCommit, HubFile
+from datasets_core.fetch.hub.repository import HubCache, HubCommit, HubFile
 from datasets_core.scripting.sandbox.grants import Granted, OwnFiles, check_folder, is_remote, own_names, visible
 
 ADDRESSES = {
