@@ -432,14 +432,14 @@ class SandboxedProcess:
             self.stop_if_idle()
 
     def stop_if_idle(self) -> None:
-        """Stop all of its threads while nobody asks it anything; `go_on` lets them run again."""
+        """Stop all of its threads while it has no request; `go_on` lets them run again."""
         with self._life:
             if self._is_waiting and not self._is_stopped and self._release.alive and self._held.owner == os.getpid():
                 self._is_stopped = True
                 self._signal(signal.SIGSTOP)
 
     def pause(self) -> None:
-        """Note that nobody takes its replies now."""
+        """Note that its replies are not taken now."""
         with self._life:
             self._is_waiting = True
 
