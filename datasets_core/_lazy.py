@@ -1,4 +1,4 @@
-"""What is looked up when it is used: names of a module (PEP 562), the one name from a floor above, declared signatures."""
+"""Names that are resolved on use: names of a module (PEP 562), the one name from a floor above, declared signatures."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ F = TypeVar("F", bound=Callable[..., Any])
 
 
 def attach(module: str, homes: Mapping[str, str]) -> tuple[Callable[[str], Any], Callable[[], list[str]]]:
-    """`__getattr__` and `__dir__` for `module`, whose names live in `homes`.
+    """`__getattr__` and `__dir__` for `module`, whose names are defined in the modules of `homes`.
 
     Args:
         module: the package's own name.

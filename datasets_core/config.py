@@ -335,9 +335,9 @@ def using(config: Config | None = None, /, **changes: Any) -> Iterator[Config]:
 
 
 def enable_caching() -> None:
-    """Find results of `map`, `filter`, `from_generator`, … that were made before in the cache again.
+    """Use cached results of `map`, `filter`, `from_generator`, … again.
 
-    It holds from here on, in this thread and the tasks that it starts, and is so from the beginning.
+    This is the default. The call affects this thread and the tasks that it starts.
 
     Example:
         >>> enable_caching()

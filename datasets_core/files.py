@@ -13,6 +13,7 @@ import logging
 import os
 import posixpath
 import stat
+import sys
 import threading
 import time
 from collections.abc import Iterator
@@ -38,11 +39,11 @@ T = TypeVar("T")
 
 
 class Overdue(BaseException):
-    """The time of the work is over; nothing that tries again may take it for an error of the work."""
+    """The deadline has passed; retries do not treat it as an error of the work."""
 
 
 class Due(NamedTuple):
-    """When work is to be done, by `time.monotonic`, and whether anyone still waits for it."""
+    """The deadline of work, by `time.monotonic`, and whether a caller still waits for it."""
 
     at: float
     is_called_off: threading.Event
@@ -454,7 +455,7 @@ def write_atomically(path: str, data: bytes) -> None:
 
 
 def remove_dead_temporaries(path: str) -> None:
-    """Remove the temporary files that processes which were killed left next to `path`."""
+    """Remove the temporary files that killed processes left next to `path`."""
     folder, name = os.path.split(path)
     for found in os.listdir(folder or "."):
         if found.startswith(f"{name}.tmp-") and owner_is_alive(place := os.path.join(folder, found)) is False:
@@ -534,7 +535,7 @@ def _new_object(url: str, storage_options: dict[str, Any] | None) -> Iterator[IO
 
 
 def sync_file(path: str) -> None:
-    """Have the content of a local file reach the disk."""
+    """Synchronize the content of a local file to the disk."""
     descriptor = os.open(path, os.O_RDONLY)
     try:
         os.fsync(descriptor)
@@ -543,10 +544,9 @@ def sync_file(path: str) -> None:
 
 
 def sync_folder(path: str) -> None:
-    """Have the names in a local folder reach the disk (nothing to do on Windows, which opens no folders)."""
-    if os.name == "nt":
-        return
-    sync_file(path)
+    """Synchronize the names in a local folder to the disk (nothing to do on Windows, which opens no folders)."""
+    if sys.platform != "win32":
+        sync_file(path)
 
 
 @contextlib.contextmanager
@@ -585,7 +585,7 @@ def locked(path: str, *, log_after_seconds: float = 10.0) -> Iterator[None]:
 
 @contextlib.contextmanager
 def locked_and_swept(path: str) -> Iterator[None]:
-    """As `locked`; where the block fails, folders that were made for the lock file, and hold nothing else, go with it.
+    """Like `locked`; if the block fails, folders that were made for the lock file and contain nothing else are removed.
 
     Raises:
         DatasetDiskError: the lock file cannot be made there.

@@ -1,4 +1,4 @@
-"""Names of datasets on the Hub: the ids of repositories, and `hf://datasets/…` URLs taken apart and put together.
+"""Names of datasets on the Hub: the ids of repositories, and `hf://datasets/…` URLs parsed and built.
 
 Nothing here talks to the Hub (see `fetch/hub/`): a local load uses it to see that a path is not on the Hub.
 """

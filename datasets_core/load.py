@@ -331,7 +331,7 @@ def request_of(
     """Return the arguments of `load_dataset` as one value, checked.
 
     Raises:
-        ConfigurationError: an argument that means nothing.
+        ConfigurationError: an invalid argument.
     """
     trusted = checked_trust(config_kwargs.pop("trust_remote_code", None))
     if "use_auth_token" in config_kwargs:
@@ -485,7 +485,7 @@ def lock_dataset(
             `revision`, `token`, `features`, `cache_dir`, `storage_options`, `download_config`, options of the config.
 
     Returns:
-        What happened: the path of the file, and the differences from the lock that it replaced.
+        The path of the file, and the differences from the lock that it replaced.
 
     Raises:
         FileNotFoundDatasetsError: the folder of the file does not exist.

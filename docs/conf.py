@@ -22,6 +22,7 @@ extensions = ["myst_parser", "sphinx.ext.autodoc", "sphinx.ext.napoleon"]
 exclude_patterns = ["_build"]
 default_role = "code"
 nitpicky = False
+smartquotes = False  # quotation marks in texts are often those of Python
 myst_heading_anchors = 3
 myst_enable_extensions = ["colon_fence", "deflist"]
 

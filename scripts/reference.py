@@ -23,6 +23,9 @@ import datasets_core
 from datasets_core import config, errors
 from datasets_core.cli.main import _parser as command_parser
 
+sys.path.insert(0, str(Path(__file__).parent))
+first_sentence = importlib.import_module("map").first_sentence  # of scripts/map.py
+
 API: dict[str, tuple[str, str, str]] = {
     "loading": (
         "Load",
@@ -34,7 +37,7 @@ API: dict[str, tuple[str, str, str]] = {
     "dataset": (
         "Datasets",
         "A dataset on disk or in memory, and dictionaries of splits.",
-        "Dataset DatasetDict Column concatenate_datasets interleave_datasets Hasher",
+        "Dataset DatasetDict Column concatenate_datasets interleave_datasets view Hasher",
     ),
     "streams": (
         "Streams",
@@ -85,7 +88,13 @@ _MODULES_OF_FUNCTIONS = {"distributed", "files", "inspect", "load", "progress", 
 
 def write(folder: Path) -> None:
     """Write all pages below `folder`, and leave pages alone that would not change."""
-    pages = {"cli.md": _command(), "settings.md": _settings(), "errors.md": _errors(), "formats.md": _formats()}
+    pages = {
+        "cli.md": _command(),
+        "settings.md": _settings(),
+        "errors.md": _errors(),
+        "formats.md": _formats(),
+        "troubleshooting.md": _troubleshooting(),
+    }
     for name, (title, sentence, names) in API.items():
         pages[f"api/{name}.md"] = f"# {title}\n\n{sentence}\n\n" + "\n".join(map(_documented, names.split()))
     for name, (module, sentence) in MODULES.items():
@@ -228,22 +237,87 @@ def _settings() -> str:
 _EVERY_ERROR = (object, BaseException, Exception)
 
 
+def _error_classes() -> list[tuple[str, type]]:
+    return [(name, value) for name in errors.__all__ if inspect.isclass(value := getattr(errors, name))]
+
+
+def _paragraphs(value: type) -> list[str]:
+    return [" ".join(paragraph.split()) for paragraph in (inspect.getdoc(value) or "").split("\n\n")]
+
+
+def remedy(value: type) -> str:
+    """What to do about an error: the paragraph of its docstring that begins with `To fix:`."""
+    found = (text.removeprefix("To fix: ") for text in _paragraphs(value) if text.startswith("To fix: "))
+    return next((text[0].upper() + text[1:] for text in found), "")
+
+
+_TROUBLE = """# Troubleshooting
+
+Find the class with which the traceback ends. These tables are generated from the docstrings of the errors.
+
+## Read an error
+
+The last line of a traceback has the class and the message: what happened, with the file, row or value, and then what to do.
+The facts are attributes of the error:
+
+```text
+datasets_core.errors.UnknownSplitError: Unknown split 'tran' in 'flowers'. Available splits: 'test', 'train'.
+```
+
+```python
+from datasets_core import Dataset
+from datasets_core.errors import DatasetsCoreError
+
+try:
+    Dataset.from_dict({"text": ["one"]})["txt"]
+except DatasetsCoreError as error:
+    print(type(error).__name__, error.value, error.known)
+```
+
+```text
+UnknownColumnError txt ('text',)
+```
+
+* An error of your function shows its frames and one of the library; `DATASETS_CORE_FULL_TRACEBACKS=1` shows all.
+* `DATASETS_VERBOSITY=info` logs what the library does: files that it chose, downloads, and cached results that it used.
+* `datasets-core doctor` prints versions, installed extras, and whether this machine can confine scripts. Add it to a report.
+"""
+
+
+def _troubleshooting() -> str:
+    """The page of what to do about each error, in the groups of the modules of `errors`."""
+    parts, listed = [_TROUBLE], set[type]()
+    tables = {}
+    for name in ("base", "loading", "data", "fetching"):  # each imports classes of those before
+        module = importlib.import_module(f"datasets_core.errors.{name}")
+        own = [value for _, value in _error_classes() if value in vars(module).values() and value not in listed]
+        listed.update(own)
+        title = first_sentence(module.__doc__ or "").removeprefix("Errors of ") if name != "base" else "any part"
+        rows = [
+            f"| {{py:exc}}`~datasets_core.errors.{value.__name__}` | {_cell(_paragraphs(value)[0])} | {_cell(remedy(value))} |"
+            for value in sorted(dict.fromkeys(own), key=lambda each: each.__name__)
+        ]
+        tables[name] = "\n".join(
+            [f"## {title[0].upper()}{title[1:]}\n", "| class | what happened | what to do |", "|---|---|---|", *rows, ""]
+        )
+    return "\n".join([*parts, tables.pop("loading"), tables.pop("data"), tables.pop("fetching"), *tables.values()])
+
+
 def _errors() -> str:
     """The page of errors, from their docstrings."""
     parts = [
         "# Errors and warnings\n",
         "All derive from `DatasetsCoreError` (warnings: from `UserWarning`), and from the builtin exception that a caller "
-        "would expect. The facts of a message are attributes: `error.file`, `error.line`, `error.row`, `error.split`, …\n",
+        "would expect. The facts of a message are attributes: `error.file`, `error.line`, `error.row`, `error.split`, …\n\n"
+        "[Troubleshooting](troubleshooting.md) says what to do about each.\n",
     ]
-    classes = [(name, value) for name in errors.__all__ if inspect.isclass(value := getattr(errors, name))]
+    classes = _error_classes()
     rows = []
     for name, value in sorted(classes, key=lambda each: each[0]):
         caught = [base.__name__ for base in value.__mro__ if base.__module__ == "builtins" and base not in _EVERY_ERROR]
-        summary = (inspect.getdoc(value) or "").split("\n\n")[0].replace("\n", " ")
-        rows.append(f"| `{name}` | {_cell(summary)} | {', '.join(f'`{base}`' for base in caught)} |")
+        rows.append(f"| `{name}` | {_cell(_paragraphs(value)[0])} | {', '.join(f'`{base}`' for base in caught)} |")
     parts.append(
-        "## Troubleshooting\n\nFind the class with which the traceback ends. The message says what to do.\n\n"
-        "| class | what happened | also caught by |\n|---|---|---|\n" + "\n".join(rows) + "\n\n## Classes\n"
+        "## Overview\n\n| class | what happened | also caught by |\n|---|---|---|\n" + "\n".join(rows) + "\n\n## Classes\n"
     )
     for name, _ in classes:
         options = ":show-inheritance:\n   :no-inherited-members:"
@@ -257,7 +331,9 @@ def _formats() -> str:
         "# Formats and their options\n",
         "`load_dataset(FORMAT, data_files=…, OPTION=…)`. For a folder, the format follows from the extensions of its files.\n",
     ]
-    for entry in sorted(entry_points(group="datasets_core.builders"), key=lambda entry: entry.name):
+    entries = sorted(entry_points(group="datasets_core.builders"), key=lambda entry: entry.name)
+    modules = [entry.module for entry in entries]
+    for entry in entries:
         builder = entry.load()
         options = builder.BUILDER_CONFIG_CLASS
         described = _attributes(options.__doc__)
@@ -267,7 +343,8 @@ def _formats() -> str:
             for field in dataclasses.fields(options)
             if field.name not in common and not field.name.startswith("_")
         ]
-        sentence = inspect.cleandoc(sys.modules[builder.__module__].__doc__ or "").partition("\n\n")[0]
+        described_by = sys.modules[builder.__module__] if modules.count(entry.module) == 1 else builder
+        sentence = inspect.cleandoc(described_by.__doc__ or "").partition("\n\n")[0]
         parts.append(f"## `{entry.name}`\n\n{sentence}\n")
         if rows:
             parts.append("\n".join(["| option | type | default | meaning |", "|---|---|---|---|", *rows, ""]))

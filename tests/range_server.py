@@ -234,6 +234,21 @@ class _Server(ThreadingHTTPServer):
         return None
 
 
+_ports: set[int] = set()  # of all servers of this process
+
+
+def _new_server() -> _Server:
+    """A server at a port that no earlier one of this process had: what the library knows of a URL is of one server alone."""
+    made = [_Server(("127.0.0.1", 0), _Handler)]
+    while made[-1].server_address[1] in _ports:
+        made.append(_Server(("127.0.0.1", 0), _Handler))
+    *used, fresh = made
+    for server in used:
+        server.server_close()
+    _ports.add(fresh.server_address[1])
+    return fresh
+
+
 class RangeServer:
     """See the module; to be stopped.
 
@@ -260,7 +275,7 @@ class RangeServer:
         self._faults: list[Fault] = []
         self._lock, self._stopped = threading.Lock(), threading.Event()
         self._before: Callable[[Asked], object] | None = None
-        self._server = _Server(("127.0.0.1", 0), _Handler)
+        self._server = _new_server()
         self._server.home = self
         self.url = f"http://127.0.0.1:{self._server.server_address[1]}"
         self._thread = threading.Thread(target=self._server.serve_forever, kwargs={"poll_interval": 0.01}, daemon=True)

@@ -21,7 +21,7 @@ PHRASES = {
     r"\b(?:say|says|said) so\b": "names it",
     r"\b[Nn]owhere\b": "in no file",
     r"\b[Ww]hatever\b|\b[Ww]hoever\b": "any",
-    r"\bhands? (?:out|over|back|it|them)\b": "returns, passes",
+    r"(?<!by )\bhands? (?:out|over|back|it|them)\b": "returns, passes",
     r"\bkin\b": "similar functions",
     r"\bheir\b|\bguest\b|\bshelf\b|\bcage\b": "the term of the glossary",
     r"\bbeside\b": "next to",
@@ -29,6 +29,22 @@ PHRASES = {
     r"\bknows? (?:nothing|none|no)\b": "does not support",
     r"\bknow(?:s)? of no\b": "does not have",
     r"\bin vain\b": "without success",
+    r"^Have \b|(?<=\. )Have \b": "the verb itself: synchronize, fetch, submit",
+    r"^Say \b": "announce, log, set",
+    r"\bcomes? out\b|\bgoes in\b": "is returned, is written",
+    r"\blook(?:s|ed)? into\b|\ba look at\b": "reads, checks",
+    r"\bfor good\b": "permanently",
+    r"\bput together\b|\btaken apart\b": "joined, built, parsed",
+    r"\bof theirs\b|\bof so many\b|\b(?:in|every|each) so many\b": "the noun, the name of the number",
+    r"\b[Ll]et go\b|\b[Gg]i(?:ve|ves|ven) back\b": "release, close, return",
+    r"\bon (?:its|their) way\b": "in progress",
+    r"\bspoke of\b|\bspeaks? of\b": "announced, names",
+    r"\bmeans nothing\b": "is invalid",
+    r"\bbut (?:for|that)\b(?! (?:has|have|is|are|this|needs?|fits?)\b)": "except, without",
+    r"\bfor want of\b|\bwants? (?:the|a|an|no|to)\b": "for lack of, needs",
+    r"\bhas gone\b|, gone\b": "has ended, was removed",
+    r"\bmakes? of (?:a|an|the|it|them|each)\b": "converts, returns for",
+    r"\b[Nn]othing of (?:it|them|the|a)\b": "no part of",
 }
 RAISING = {"warn", "warning", "info", "debug", "error", "exception", "critical", "add_note"}
 
@@ -96,7 +112,10 @@ def test_plain_english(path: Path) -> None:
     assert not refused, "\n".join(refused)
 
 
-PAGES = sorted([ROOT / "README.md", *(ROOT / "docs" / "how-to").glob("*.md"), *(ROOT / "docs" / "explanation").glob("*.md")])
+PAGES = [
+    *(ROOT / name for name in ("README.md", "ARCHITECTURE.md", "CONTRIBUTING.md", "SECURITY.md")),
+    *sorted(page for page in (ROOT / "docs").rglob("*.md") if not {"_build", "reference"} & set(page.relative_to(ROOT).parts)),
+]
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))

@@ -67,8 +67,10 @@ _EXTRAS = {
     "fast": "read S3, GCS and Azure by obstore",
     "hdf5": "read HDF5 files",
     "jax": "rows as JAX arrays",
+    "heic": "decode HEIC images",
     "jpeg": 'JPEG pixels equal to those of TensorFlow (`jpeg_dct="fast"`)',
     "narwhals": "exchange with all frames that narwhals knows",
+    "notebook": "the table of the viewer in notebooks",
     "pandas": "`to_pandas`, `from_pandas`, csv options of pandas",
     "pdf": "read PDF pages",
     "polars": "`to_polars`, `from_polars`",
@@ -80,10 +82,11 @@ _EXTRAS = {
     "tfrecord": "nothing: TFRecord files are read without it",
     "torch": "rows as torch tensors",
     "video": "decode video",
+    "view": "`datasets-core view`: datasets in the browser",
     "vision": "decode and encode images",
 }
 """What each extra of the package adds, for `doctor`; a test compares the names with those of the distribution."""
-_FOR_DEVELOPERS = {"docs", "lint", "package", "s3-test", "test"}
+_FOR_DEVELOPERS = {"browser-test", "docs", "lint", "package", "s3-test", "test"}
 
 
 def _extras() -> dict[str, str]:
@@ -137,7 +140,7 @@ def _machine_facts(found: Layers) -> dict[str, Any]:
             "Landlock": f"ABI {version}: {', '.join(kernel.coverage(version))}" if version else "not available",
             "seccomp": ("available, reports refusals" if found.notices else "available") if found.seccomp else "not available",
             "bwrap": _bwrap(found),
-            "user": f"{os.geteuid()}; a sandboxed process drops all capabilities",
+            "user": f"{getattr(os, 'geteuid', lambda: 'unknown')()}; a sandboxed process drops all capabilities",
             "memory limit of a sandboxed script": f"{limits.memory_bytes():,} bytes (setting confined_memory_bytes)",
         },
     }

@@ -178,7 +178,7 @@ _SPARSE = 4  # where fewer than one row of so many is shown, the shown rows are 
 
 
 class ColumnChanges(Rows):
-    """Columns left out, renamed, or changed in kind."""
+    """Methods that remove, rename and cast columns."""
 
     def select_columns(self, column_names: str | Sequence[str], new_fingerprint: str | None = None) -> Self:
         """Return the rows with some columns only, in the order given.

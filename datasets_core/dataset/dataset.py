@@ -255,7 +255,7 @@ class Constructors(Rows):
 
 
 class Streaming(Rows):
-    """Rows by number become rows one after the other."""
+    """Conversion of a dataset to a stream."""
 
     def to_iterable_dataset(self, num_shards: int = 1) -> IterableDataset:
         """Return the rows as a stream, in their order and format; nothing is copied.

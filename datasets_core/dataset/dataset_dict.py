@@ -75,7 +75,7 @@ def _reads(kind: str) -> Callable[[F], F]:
 
 
 class DatasetDict(SplitMapping[Dataset]):
-    """Datasets by the name of their split; what is done to it is done to each.
+    """Datasets by the name of their split; its methods apply to each of them.
 
     Example:
         >>> splits = DatasetDict({"train": Dataset.from_dict({"a": [1, 2]}), "test": Dataset.from_dict({"a": [3]})})
@@ -170,7 +170,7 @@ class DatasetDict(SplitMapping[Dataset]):
 
     @each_split(Dataset)
     def align_labels_with_mapping(self, label2id: dict[str, int], label_column: str) -> Self:
-        """Return number the labels of every split as `label2id` says; see `Dataset.align_labels_with_mapping`."""
+        """Renumber the class labels of every split by `label2id`; see `Dataset.align_labels_with_mapping`."""
 
     @each_split(Dataset)
     def flatten(self, max_depth: int = 16) -> Self:
@@ -208,7 +208,7 @@ class DatasetDict(SplitMapping[Dataset]):
 
     @each_split(Dataset)
     def reset_format(self) -> None:
-        """Have the rows of every split come out as plain Python again."""
+        """Reset the format of every split: rows are plain Python again."""
 
     @contextmanager
     def formatted_as(
@@ -244,7 +244,7 @@ class DatasetDict(SplitMapping[Dataset]):
         columns: Sequence[str] | None = None,
         output_all_columns: bool = False,
     ) -> None:
-        """Have batches of every split pass through `transform` when they are read; see `Dataset.set_transform`."""
+        """Apply `transform` to batches of every split when they are read; see `Dataset.set_transform`."""
 
     @each_split(Dataset)
     def with_transform(
@@ -314,7 +314,7 @@ class DatasetDict(SplitMapping[Dataset]):
         num_proc: int | None = None,
         desc: str | None = None,
     ) -> Self:
-        """Keep the rows of every split for which `function` returns something true; see `Dataset.filter`.
+        """Keep the rows of every split for which `function` returns a true value; see `Dataset.filter`.
 
         Args:
             cache_file_names: a file for the index of each split, in Arrow's format.
@@ -423,7 +423,7 @@ class DatasetDict(SplitMapping[Dataset]):
 
     @each_split(Dataset)
     def cleanup_cache_files(self) -> dict[str, int]:
-        """Delete results of transforms that no split shows, and say how many for each; see `Dataset.cleanup_cache_files`."""
+        """Delete cached results that no split uses, and return their numbers; see `Dataset.cleanup_cache_files`."""
 
     # -- files ---------------------------------------------------------------------------------------------------------
 

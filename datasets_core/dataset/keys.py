@@ -74,7 +74,7 @@ _BY_ROW = {"list": "list", "first": "first", "last": "last"}
 
 
 class Aggregation(NamedTuple):
-    """One column of the result: its name, the column that it is computed of (None: the rows themselves), and the function."""
+    """One column of the result: its name, the column that it is computed from (None: the rows themselves), and the function."""
 
     name: str
     column: str | None

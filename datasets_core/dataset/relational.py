@@ -135,7 +135,7 @@ _SPARSE = 4  # where fewer than one row of so many is shown, the shown rows are 
 
 
 class Relational(ColumnChanges, Transforms):
-    """What frames and databases do with tables."""
+    """Methods known from data frames and databases."""
 
     def with_columns(self, columns: Mapping[str, pc.Expression] | None = None, /, **named: pc.Expression) -> Self:
         """Return the rows with columns computed by Arrow expressions. Other columns are not copied.
@@ -506,7 +506,7 @@ def _plain(kind: pa.DataType) -> pa.DataType:
 
 
 def bytes_per_row(table: RowTable) -> float:
-    """Of the keys, by a look at a few pieces; a mapped file is not read for it."""
+    """Return the average number of bytes of the keys of a row, from a few pieces; mapped files are not read."""
     looked = range(0, table.num_pieces, max(1, table.num_pieces // 16))
     pieces = [table.piece(k) for k in looked]
     num_bytes: int = sum(piece.nbytes for piece in pieces)

@@ -79,7 +79,7 @@ class Written:
 
     @property
     def num_bytes(self) -> int:
-        """Bytes of the rows that wait in memory."""
+        """Bytes of the rows in memory that are not written yet."""
         return sum(batch.nbytes for batch in self.batches)
 
 
@@ -156,7 +156,7 @@ class WideningWriter:
             self._writer = None
 
     def close(self) -> list[Written]:
-        """Finish the files; none where nothing was written."""
+        """Finish and return the files; an empty result if no row was written."""
         if self._schema is None:
             return []
         if self._writer is None and self._waiting_bytes <= self._most_bytes:
@@ -574,7 +574,7 @@ class CachedResult:
         return self._staging.folder
 
     def discard(self) -> None:
-        """Leave nothing."""
+        """Remove what was staged."""
         if self._staging is not None:
             self._staging.discard()
 
@@ -585,7 +585,7 @@ class CachedResult:
         as_json: bool = False,
         complete: Callable[[Features], Features] = lambda features: features,
     ) -> None:
-        """Commit what was made.
+        """Commit what was staged.
 
         Args:
             made: the rows in order.

@@ -54,7 +54,7 @@ _NAME, _CONFIG = "generator", "default"
 
 
 class GeneratedTable(NamedTuple):
-    """The rows, and what is known of them."""
+    """Rows, and their known properties."""
 
     table: RowTable
     info: DatasetInfo

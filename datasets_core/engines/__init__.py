@@ -39,11 +39,11 @@ _BUILT_IN = frozenset(_ENGINES)  # known without an installation, and not to be 
 
 @runtime_checkable
 class Engine(Protocol):
-    """What runs jobs.
+    """Interface of an engine, which runs jobs.
 
-    An engine may have `shares_memory`, True if jobs see the objects of the process that asks: functions are then not sent.
-    Builds and `map` call `run(function, jobs)`, and give a deadline only where memory is known not to be shared, so that an
-    engine of another package may do without the options.
+    An engine may have the attribute `shares_memory`: True if jobs see the objects of the calling process, so that functions
+    are not sent. Builds and `map` call `run(function, jobs)`, and pass a deadline only to engines that do not share memory;
+    engines of other packages need not support the options.
     """
 
     def run(
@@ -70,8 +70,7 @@ class Engine(Protocol):
             ordered: True to yield results, and to raise exceptions, in the order of the jobs.
             retries: how often a job is done again whose worker died.
             deadline: when all is to be done.
-            stop: ends the run when it is set, as closing does; and is set where the run fails or is closed, for jobs that look
-                at it.
+            stop: setting it ends the run, as closing does; a run that fails or is closed sets it, for jobs that check it.
 
         Raises:
             WorkerDiedError: the worker of a job died, as did those of its retries.
@@ -81,7 +80,7 @@ class Engine(Protocol):
 
 
 def get_engine(engine: str | Engine | None = None, *, num_proc: int | None = None) -> Engine:
-    """Return the engine that is meant.
+    """Return the requested engine.
 
     Args:
         engine: a name (`serial`, `threads`, `processes`, or one that `register_engine` or the entry point group

@@ -27,7 +27,7 @@ Place = tuple[str, int]
 
 
 class Deadline(NamedTuple):
-    """When something is to be done.
+    """The time by which work must be finished.
 
     Attributes:
         seconds: how long it was given, for messages.
@@ -59,12 +59,12 @@ class Deadline(NamedTuple):
 
     @property
     def remaining(self) -> float:
-        """Seconds that are left, 0 where none are."""
+        """Seconds left; 0 after the deadline."""
         return max(0.0, self.at - time.monotonic())
 
 
 class TimeUp(BaseException):
-    """Raised in code whose time is over; no `except Exception` of an author stops it.
+    """Raised in code whose deadline has passed; `except Exception` in the author's code does not catch it.
 
     Args:
         places: where the code was, from the inside out.
@@ -214,7 +214,7 @@ RETRIES = 3
 
 
 class SerialEngine:
-    """One job after the other, here."""
+    """Runs one job after the other in this thread."""
 
     shares_memory: ClassVar[bool] = True
 

@@ -55,9 +55,9 @@ def call_in_process(function: SentFunction, *arguments: Any, retries: int = RETR
 
 
 class Workers:
-    """Some threads, each with a worker process if so wanted; the first calls start them.
+    """Threads, each with a worker process if requested; the first calls start them.
 
-    They may be closed by the garbage collector in the middle of anything: no lock is taken here that is not reentrant.
+    The garbage collector may close them at any point, so only reentrant locks are used.
 
     Args:
         count: how many.
@@ -113,7 +113,7 @@ class Workers:
                 process.end()
 
     def close(self) -> None:
-        """End the threads behind what they do now, and the processes at once."""
+        """End the threads after their current calls, and the processes immediately."""
         if self._pid != os.getpid():  # of the process that this one was forked from
             return
         self._is_closed = True
@@ -171,7 +171,7 @@ def done(
     Args:
         submit: see `Workers.submit`.
         work: on a job, in a worker.
-        jobs: taken by the thread that reads; an error of theirs is raised after the results of those before it.
+        jobs: taken by the thread that reads; an error while taking one is raised after the results of earlier jobs.
         window: how many jobs are in work at most, or done and not yielded.
         ordered: True for results, and errors of jobs, in the order of the jobs.
         deadline, stop: see `Engine.run`.
@@ -246,7 +246,7 @@ def _next_done(
 
 
 class ThreadEngine:
-    """Jobs in threads of this process: for work that releases the interpreter's lock.
+    """Runs jobs in threads of this process: for work that releases the interpreter's lock.
 
     Args:
         workers: how many; None is one for each processor.
@@ -292,7 +292,7 @@ class ThreadEngine:
 
 
 class ProcessEngine(ThreadEngine):
-    """Jobs in worker processes: for work in Python.
+    """Runs jobs in worker processes: for work in Python.
 
     Functions and jobs may be anything that cloudpickle can send, lambdas and classes of `__main__` too, and no
     `if __name__ == "__main__"` is needed.
@@ -337,7 +337,7 @@ class WorkerPool:
 
     @contextmanager
     def working(self) -> Iterator[Callable[[Callable[[], R], int], Future[R]]]:
-        """The workers: gives what starts a call and answers with its future; calls with low numbers come first."""
+        """Yield a function that submits a call and returns its future; calls with low numbers run first."""
         if self._pid != os.getpid():
             self._begin()
         pid = self._pid
@@ -378,7 +378,7 @@ def in_order(
 
 
 class Pace:
-    """How many rows a worker is given at once: one at first, so that the first rows come early, then as many as are done soon.
+    """Number of rows in a piece of work: one at first, so that the first rows come early, then as many as take a short time.
 
     >>> pace = Pace()
     >>> pace.rows
@@ -394,20 +394,20 @@ class Pace:
         self.rows = 1
 
     def timed(self, rows: int, work: Callable[[T], R], job: T) -> R:
-        """What some work on this many rows gives; how long it takes decides about the next ones."""
+        """Run work on this many rows and return its result; its duration determines the size of the next pieces."""
         begun = time.perf_counter()
         found = work(job)
         self.took(rows, time.perf_counter() - begun)
         return found
 
     def took(self, rows: int, seconds: float) -> None:
-        """Note how long this many rows took."""
+        """Record the duration of work on this many rows."""
         soon = int(_PIECE_SECONDS * rows / max(seconds, 1e-9))
         self.rows = max(1, min(soon, 4 * rows, _MOST_ROWS))
 
 
 def ahead_of(pool: WorkerPool | None, shards: int) -> int:
-    """How many pieces each of so many lanes has in work.
+    """Return the number of pieces that each lane works on at a time.
 
     >>> ahead_of(WorkerPool(4), 1), ahead_of(WorkerPool(4), 48)
     (8, 2)

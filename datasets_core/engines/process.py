@@ -1,9 +1,10 @@
-"""`WorkerProcess`: a process that answers calls of functions, and values and errors on their way to it and back."""
+"""`WorkerProcess`: a process that answers calls of functions, and values and errors in the form in which they are sent."""
 
 from __future__ import annotations
 
 import contextlib
 import gc
+import io
 import itertools
 import json
 import logging
@@ -17,11 +18,12 @@ import time
 import traceback
 import warnings
 import weakref
+from collections import ChainMap
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import partial
-from types import ModuleType
-from typing import IO, TYPE_CHECKING, Any
+from types import CodeType, ModuleType
+from typing import IO, TYPE_CHECKING, Any, ClassVar
 
 import cloudpickle
 
@@ -46,7 +48,7 @@ _NOT_FORKED = ("cupy", "grpc", "jax", "jaxlib", "lance", "polars", "tensorflow")
 
 
 def send_by_value(module: ModuleType) -> None:
-    """Have what `module` defines travel to workers as code: they cannot import it by its name."""
+    """Send definitions of `module` to workers as code, since they cannot import it by its name."""
     cloudpickle.register_pickle_by_value(module)
 
 
@@ -60,7 +62,20 @@ def packed(value: Any) -> bytes:
     main = sys.modules.get("__mp_main__")  # `__main__` of the program, in a process that multiprocessing spawned
     if main is not None:
         send_by_value(main)
-    return bytes(cloudpickle.dumps(value))
+    written = io.BytesIO()
+    _Pickler(written).dump(value)
+    return written.getvalue()
+
+
+def _code_with_its_file(code: CodeType) -> tuple[Any, ...]:
+    make, arguments = cloudpickle.Pickler.dispatch_table[CodeType](code)
+    return make, tuple(code.co_filename if argument == "<dynamic-code>" else argument for argument in arguments)
+
+
+class _Pickler(cloudpickle.Pickler):  # type: ignore[misc]
+    """Keeps the file of code, which cloudpickle 3.1.3 leaves out: an error in a worker names the user's file."""
+
+    dispatch_table: ClassVar = ChainMap({CodeType: _code_with_its_file}, cloudpickle.Pickler.dispatch_table)
 
 
 def unpacked(data: bytes) -> Any:
@@ -103,7 +118,7 @@ class _Nowhere:
 
 @dataclass(frozen=True, slots=True)
 class Failure:
-    """An exception on its way to the parent, with what caused it, which pickle alone would lose."""
+    """An exception for the parent, with its cause, which pickle alone would lose."""
 
     pickled: bytes
     cause: Failure | None
@@ -111,11 +126,11 @@ class Failure:
     @classmethod
     def of(cls, error: BaseException) -> Failure:
         """Return the exception, ready to be sent."""
-        frames = users_frames(error.__traceback__)
+        frames, cause = users_frames(error.__traceback__), error.__cause__
+        if not (getattr(error, "of_users_function", False) and cause is not None):  # else its cause has the frames
+            error.add_note("In a worker process:\n" + "".join(traceback.format_tb(frames or error.__traceback__)).rstrip())
         if frames is not None:
             error.of_users_function = True  # type: ignore[attr-defined]
-        error.add_note("In a worker process:\n" + "".join(traceback.format_tb(frames or error.__traceback__)).rstrip())
-        cause = error.__cause__
         pickled = _pickled(error)
         if pickled is None:
             words = "".join(traceback.format_exception_only(error)).strip()
@@ -187,7 +202,7 @@ _LENGTH = 8
 
 @dataclass(frozen=True)
 class SentFunction:
-    """A function that is called in worker processes: it is packed once, and sent once to each.
+    """A function that is called in worker processes: it is pickled once, and sent once to each.
 
     Attributes:
         call: the function.
@@ -202,7 +217,7 @@ class SentFunction:
 
     @property
     def key(self) -> int:
-        """A number that no other function of this process has."""
+        """A number that identifies the function in this process."""
         return int(self._kept.setdefault("key", next(_KEYS)))
 
     @property
@@ -281,7 +296,7 @@ class WorkerProcess:
             self._process, self._answers = _Forked(pid, open(questions, "wb")), open(ours, "rb")  # noqa: SIM115
 
     def call(self, function: SentFunction, *arguments: Any, retries: int = 0, job: int | None = None) -> Any:
-        """What the function gives in the process; an error of the function is raised as it is.
+        """Return the result of the function in the process; an error of the function is raised unchanged.
 
         Args:
             function, arguments: the call.
@@ -399,7 +414,10 @@ def _kill_group(process: subprocess.Popen[bytes] | _Forked) -> None:
     """Kill a process and those that it started."""
     if process.poll() is None:  # else its number may be that of another one
         with contextlib.suppress(ProcessLookupError):
-            os.killpg(process.pid, signal.SIGKILL)
+            if hasattr(os, "killpg"):
+                os.killpg(process.pid, signal.SIGKILL)
+            elif isinstance(process, subprocess.Popen):
+                process.kill()
 
 
 def _signal(number: int) -> str:
@@ -562,7 +580,7 @@ def _use_one_thread() -> None:
 
 
 def serve(questions: IO[bytes], descriptor: int, parent: int) -> None:
-    """Answer calls until there are no more: what a worker process does.
+    """Answer calls until there are no more: the main loop of a worker process.
 
     Args:
         questions: the calls.

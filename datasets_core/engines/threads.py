@@ -77,7 +77,7 @@ class Job(Generic[T]):
     """A piece of work: waiting, begun, or done.
 
     Args:
-        work: what is done, in the context of who makes the job.
+        work: the function, called in the context of the thread that creates the job.
     """
 
     def __init__(self, work: Callable[[], T]) -> None:
@@ -99,7 +99,7 @@ class Job(Generic[T]):
             return is_first
 
     def do(self) -> None:
-        """Do it; to be called by who began it."""
+        """Run the work; called by the thread that took it."""
         work, self._work = self._work, None
         assert work is not None
         try:
@@ -125,7 +125,7 @@ class Job(Generic[T]):
 
 
 def in_thread(work: Callable[[], T], name: str) -> Job[T]:
-    """Begin a piece of work in a thread of its own, which keeps the process from its end no more than other daemons do.
+    """Start a piece of work in a daemon thread of its own.
 
     >>> job = in_thread(lambda: 1, "example")
     >>> job.join()
@@ -136,6 +136,35 @@ def in_thread(work: Callable[[], T], name: str) -> Job[T]:
     job.thread = threading.Thread(target=job.do, name=name, daemon=True)
     job.thread.start()
     return job
+
+
+_LOOK_SECONDS = 0.2  # between two looks at how far a function, or a worker, is
+
+
+@contextmanager
+def followed(tell: Callable[[int], object] | None, rows_done: Callable[[], int]) -> Iterator[None]:
+    """Report the number of finished rows several times a second, from a thread, since a call of the function may take long."""
+    if tell is None:
+        yield
+        return
+    ended = threading.Event()
+
+    def follow() -> None:
+        shown, is_over = 0, False
+        while not is_over:
+            is_over = ended.wait(_LOOK_SECONDS)
+            done = rows_done()
+            if done > shown:
+                tell(done - shown)
+                shown = done
+
+    following = in_thread(follow, "datasets_core-progress")
+    try:
+        yield
+    finally:
+        ended.set()
+        following.join()
+    following.result()
 
 
 def done_by(at: float | None, work: Callable[[], T]) -> T:
@@ -174,7 +203,7 @@ _waits: weakref.WeakSet[StallTimeout] = weakref.WeakSet()
 
 
 class Daemons:
-    """Some threads.
+    """A pool of threads.
 
     Args:
         name: theirs.
@@ -195,7 +224,7 @@ class Daemons:
         self._num_idle, self._is_closed = 0, False
 
     def submit(self, work: Callable[[], T]) -> Job[T]:
-        """Have something done, after what was submitted before."""
+        """Submit work, which runs after earlier submissions."""
         job = Job(work)
         with self._changed:
             self._waiting.append(job)
@@ -205,7 +234,7 @@ class Daemons:
         return job
 
     def leave(self, job: Job[Any]) -> None:
-        """Give up a piece of work, and the thread that is held up by it: another one may take its place."""
+        """Abandon a piece of work and the thread that it blocks; another thread may take its place."""
         with self._changed:
             if job in self._waiting:
                 self._waiting.remove(job)
@@ -214,14 +243,14 @@ class Daemons:
                 self._staff()
 
     def urge(self, job: Job[Any]) -> None:
-        """Begin with a piece of work that waits, by one thread more: those that there are may all be held up."""
+        """Start waiting work in one more thread, since all others may be blocked."""
         with self._changed:
             if job in self._waiting:
                 self._waiting.remove(job)
                 self._start(lambda: self._alone(job))
 
     def close(self, wait_seconds: float = 0.0) -> None:
-        """Drop what is not begun; the threads go when they have done what they do.
+        """Cancel work that has not started; threads end after their current work.
 
         Args:
             wait_seconds: how long they are waited for in all.
@@ -321,7 +350,7 @@ class StallTimeout:
         _waits.add(self)
 
     def told(self, count: int) -> None:
-        """So many more bytes came, or none.
+        """Record that `count` more bytes arrived.
 
         Raises:
             StoppedError: the bytes are no longer needed.
@@ -333,12 +362,12 @@ class StallTimeout:
             self._marked, self._since = self._came, time.monotonic()
 
     def pauses(self, seconds: float, why: str) -> None:
-        """A pause before another try, which does not count."""
+        """Record a pause before a retry, which does not count as waiting."""
         self._since += seconds
         self._why = f" ({why})"
 
     def on_stop(self, abort: Callable[[], object]) -> None:
-        """Have something called when the waiting ends before the bytes came."""
+        """Register a function that is called if waiting ends before the bytes arrive."""
         self._aborts.append(abort)
         if self.stop.is_set():
             abort()
@@ -350,7 +379,7 @@ class StallTimeout:
             abort()
 
     def waited_for(self, job: Job[T], pool: Daemons | None = None) -> T:
-        """What comes of a piece of work; that it takes long is said in the log.
+        """Return the result of a piece of work; a long wait is logged.
 
         Args:
             job: the work; it tells this object of its bytes.
@@ -440,7 +469,7 @@ class Watch:
 
 @contextmanager
 def stage(name: str, *, total: int | None, is_shown: bool) -> Iterator[Watch]:
-    """One line of progress, in bytes, that several threads may tell."""
+    """A line of progress in bytes, updated by several threads."""
     if not is_shown:
         yield Watch()
         return

@@ -110,6 +110,9 @@ def rebuild(cls: type[DatasetsCoreError], args: tuple[Any, ...], state: dict[str
 class DatasetsCoreError(Exception):
     """Base class of all errors that the library raises on purpose.
 
+    To fix: read the last sentence of the message, which is also `error.advice` where there is one. Catch this class to
+    handle every error of the library.
+
     An attribute that does not apply or is unknown is None. Subclasses add their own.
 
     Attributes:
@@ -195,7 +198,7 @@ def users_frames(found: TracebackType | None) -> TracebackType | None:
 
 
 def put_users_frames_first(error: BaseException) -> None:
-    """Leave of the traceback of an error that was caught the frame that caught it, and those of the user's function.
+    """Shorten the traceback of a caught error to the frame that caught it and the frames of the user's function.
 
     The frames of a worker process are in a note; an error with such a note has `of_users_function` set.
     """
@@ -205,24 +208,58 @@ def put_users_frames_first(error: BaseException) -> None:
         error.__traceback__ = TracebackType(frames, found.tb_frame, found.tb_lasti, found.tb_lineno)
 
 
+def show_authors_frames(error: BaseException, cause: BaseException) -> None:
+    """Leave of the traceback of `cause` the frames of the author's code; `error`, which it is the cause of, says no more.
+
+    Nothing changes with `DATASETS_CORE_FULL_TRACEBACKS=1`.
+    """
+    frames = authors_frames(cause)
+    if frames is not None and os.environ.get("DATASETS_CORE_FULL_TRACEBACKS") != "1":
+        cause.__traceback__ = frames
+        error.of_users_function = True  # type: ignore[attr-defined]
+
+
+def authors_frames(error: BaseException) -> TracebackType | None:
+    """Return the frames of a traceback from the first one outside the library."""
+    found = error.__traceback__
+    while found is not None and str(found.tb_frame.f_globals.get("__name__")).partition(".")[0] == "datasets_core":
+        found = found.tb_next
+    return found
+
+
 class FileNotFoundDatasetsError(DatasetsCoreError, FileNotFoundError):
-    """A named object does not exist."""
+    """A named object does not exist.
+
+    To fix: check the spelling of the path or name, and that the file exists on this machine or server.
+    """
 
 
 class ConfigurationError(DatasetsCoreError, ValueError):
-    """An invalid argument, setting or combination of them."""
+    """An invalid argument, setting or combination of them.
+
+    To fix: change the argument or setting that the message names to one of the values that it lists.
+    """
 
 
 class DecodingDisabledError(ConfigurationError, RuntimeError):
-    """A request to decode with a feature that has `decode=False`."""
+    """A request to decode with a feature that has `decode=False`.
+
+    To fix: remove `decode=False`, or `cast_column` to the feature without it.
+    """
 
 
 class UnhashableError(ConfigurationError, TypeError, pickle.PicklingError):
-    """A value that cannot be hashed in the same way in every process."""
+    """A value that cannot be hashed in the same way in every process.
+
+    To fix: make the object inside the function, or pass `new_fingerprint=` and change it when the result changes.
+    """
 
 
 class ArgumentTypeError(ConfigurationError, TypeError):
-    """An argument of the wrong type."""
+    """An argument of the wrong type.
+
+    To fix: pass a value of the type that the message names.
+    """
 
 
 def _begun(sentence: str) -> str:
@@ -230,7 +267,10 @@ def _begun(sentence: str) -> str:
 
 
 class DatasetBuildError(DatasetsCoreError):
-    """A build that could not be finished."""
+    """A build that could not be finished.
+
+    To fix: remove the cause that the message names, and run the build again.
+    """
 
 
 def describe(facts: Mapping[str, object]) -> str:

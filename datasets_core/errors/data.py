@@ -19,18 +19,22 @@ from datasets_core.errors.loading import DataFilesNotFoundError
 class OutOfRangeError(DatasetsCoreError, EOFError):
     """A provider or a queue is exhausted.
 
+    To fix: pass `num_epochs=None` to repeat without end, or stop when the error comes.
+
     Args:
         name: the provider or queue.
         num_samples: number of samples it gave.
     """
 
     def __init__(self, name: str, *, num_samples: int) -> None:
-        self.name, self.num_samples = name, num_samples
-        super().__init__(f"{name} is exhausted after {num_samples:,} samples. Pass num_epochs=None to repeat without end.")
+        self.name, self.num_samples, self.advice = name, num_samples, "Pass num_epochs=None to repeat without end"
+        super().__init__(f"{name} is exhausted after {num_samples:,} samples. {self.advice}.")
 
 
 class NoDataFilesError(DataFilesNotFoundError, ValueError):
     """Data sources that match no file.
+
+    To fix: check the path or pattern.
 
     Args:
         sources: the paths or patterns.
@@ -43,11 +47,14 @@ class NoDataFilesError(DataFilesNotFoundError, ValueError):
     def __init__(self, sources: object) -> None:
         self.sources = self.value = sources
         shown = redact(sources) if isinstance(sources, str) else repr(sources)
-        super().__init__(f"No data files found in {shown}. Check the path or pattern.")
+        self.advice = "Check the path or pattern"
+        super().__init__(f"No data files found in {shown}. {self.advice}.")
 
 
 class NestedQueueRunnerError(ConfigurationError):
     """A `slim.QueueRunners` block inside another one.
+
+    To fix: remove the inner block.
 
     Example:
         >>> print(NestedQueueRunnerError())
@@ -55,11 +62,14 @@ class NestedQueueRunnerError(ConfigurationError):
     """
 
     def __init__(self) -> None:
-        super().__init__("QueueRunners cannot be nested. Remove the inner block.")
+        self.advice = "Remove the inner block"
+        super().__init__(f"QueueRunners cannot be nested. {self.advice}.")
 
 
 class RowIndexError(DatasetsCoreError, IndexError):
     """A row number outside the dataset.
+
+    To fix: use a number below `len(dataset)`.
 
     Args:
         index: the row number that was passed.
@@ -74,6 +84,8 @@ class RowIndexError(DatasetsCoreError, IndexError):
 
 class RowIdError(DatasetsCoreError, ValueError, KeyError):
     """An invalid row id, or one that no row of the dataset has.
+
+    To fix: use an id that `row_id` or `add_row_id=True` returned for this dataset.
 
     Args:
         id: the id.
@@ -92,6 +104,8 @@ class RowIdError(DatasetsCoreError, ValueError, KeyError):
 class MissingRowIdsError(ConfigurationError):
     """Row ids were requested for rows without ids.
 
+    To fix: get the ids from the dataset that `load_dataset` returned, before `map`.
+
     Args:
         row: the number of the first such row.
     """
@@ -108,6 +122,8 @@ class MissingRowIdsError(ConfigurationError):
 class MaskLengthError(DatasetsCoreError, IndexError):
     """A boolean mask whose length differs from that of the dataset.
 
+    To fix: pass one boolean for each row.
+
     Args:
         length: length of the mask.
         size: number of rows.
@@ -121,6 +137,8 @@ class MaskLengthError(DatasetsCoreError, IndexError):
 
 class UnknownColumnError(DatasetsCoreError, ValueError, KeyError):
     """A column that the dataset does not have.
+
+    To fix: use one of the listed columns.
 
     Args:
         name: the name that was passed.
@@ -136,6 +154,8 @@ class UnknownColumnError(DatasetsCoreError, ValueError, KeyError):
 class UnknownItemError(DatasetsCoreError, ValueError, KeyError):
     """An item that a decoder or a provider does not have.
 
+    To fix: use one of the listed items.
+
     Args:
         item: the name that was passed.
         known: names of the items.
@@ -149,6 +169,8 @@ class UnknownItemError(DatasetsCoreError, ValueError, KeyError):
 
 class UnknownFeatureError(DatasetsCoreError, ValueError, KeyError):
     """A key that an item needs, but that has no feature spec.
+
+    To fix: add a spec for the key, or take the item out.
 
     Args:
         key: the key.
@@ -167,6 +189,8 @@ class UnknownFeatureError(DatasetsCoreError, ValueError, KeyError):
 class QueryError(DatasetsCoreError, ValueError):
     """An SQL query that is invalid or failed.
 
+    To fix: fix the query. The dataset is called `ds`; pass other datasets by name.
+
     Args:
         query: the SQL.
         reason: what is wrong.
@@ -179,15 +203,23 @@ class QueryError(DatasetsCoreError, ValueError):
 
 
 class MissingIndexError(ConfigurationError, LookupError):
-    """A search index that the dataset does not have."""
+    """A search index that the dataset does not have.
+
+    To fix: call `add_faiss_index` or `add_elasticsearch_index` first; `select`, `shuffle` and `map` drop an index.
+    """
 
 
 class IndexFileError(DatasetsCoreError, OSError):
-    """A file of a search index that cannot be read or written."""
+    """A file of a search index that cannot be read or written.
+
+    To fix: check the path, and that the file was written by `save_faiss_index`.
+    """
 
 
 class DatasetGenerationError(DatasetBuildError):
     """The code that generates the rows failed.
+
+    To fix: fix the code that generates the rows; the cause is the exception above this one in the traceback.
 
     Args:
         message: what happened, and what to do.
@@ -201,6 +233,8 @@ class DatasetGenerationError(DatasetBuildError):
 
 class FileFormatError(DatasetGenerationError, ValueError):
     """A data file that is invalid in its format.
+
+    To fix: open the file at the line or row that the message names; fix it, or leave it out of `data_files`.
 
     `FileFormatError("text")`, as code for Hugging Face `datasets` raises it, has the message `text`.
 
@@ -234,6 +268,8 @@ class FileFormatError(DatasetGenerationError, ValueError):
 class DamagedRecordError(FileFormatError):
     """A damaged record file; the records before the damage are valid and were returned.
 
+    To fix: download or write the file again.
+
     Args:
         path: the file or URL as the user knows it.
         damage: `"length CRC"`, `"data CRC"`, `"cut in header"`, `"cut in data"`, `"cut gzip"`, `"damaged gzip"` (or zlib).
@@ -255,6 +291,8 @@ class DamagedRecordError(FileFormatError):
 
 class ExampleError(FileFormatError):
     """A record that is not a valid protobuf message, or does not have the expected features.
+
+    To fix: fix the spec (`spec=`, `features=`), or the record that the message names.
 
     Args:
         path: the file or URL as the user knows it.
@@ -285,6 +323,8 @@ class ExampleError(FileFormatError):
 class ItemError(DatasetsCoreError, ValueError):
     """The requested item cannot be built from the values of a sample.
 
+    To fix: fix the record, or the handler of the item.
+
     Args:
         reason: what was found, without a full stop.
         advice: one thing to do, as a sentence without its full stop.
@@ -297,6 +337,9 @@ class ItemError(DatasetsCoreError, ValueError):
 
 class DatasetGenerationCastError(DatasetGenerationError, ValueError):
     """Rows or files whose columns or types do not fit the others, or do not fit the features.
+
+    To fix: fix the value, pass `features=` with types that fit all files, or put files with other columns into a config
+    of their own.
 
     Attributes:
         row: row number from 0, in the file if there is one.
@@ -325,11 +368,16 @@ class DatasetGenerationCastError(DatasetGenerationError, ValueError):
 
 
 class CastError(DatasetsCoreError, ValueError):
-    """A value, column or table that does not fit a feature."""
+    """A value, column or table that does not fit a feature.
+
+    To fix: fix the value, or change the feature of the column.
+    """
 
 
 class CellCastError(CastError, TypeError):
     """One value that does not fit its column.
+
+    To fix: fix the value in the row that the message names, or change the feature of the column.
 
     Args:
         column: the column, or the path of a field in it.
@@ -352,11 +400,16 @@ class CellCastError(CastError, TypeError):
 
 
 class MediaTypeError(CastError, TypeError):
-    """An array or object whose type cannot be encoded as an image, sound or other media."""
+    """An array or object whose type cannot be encoded as an image, sound or other media.
+
+    To fix: convert the array first, for example to `uint8` for images.
+    """
 
 
 class MediaError(DatasetsCoreError, ValueError):
     """An image, sound, video or document that cannot be decoded.
+
+    To fix: fix or remove the file, or read the stored bytes with `decode=False`.
 
     Args:
         what: the media value or its path, as the subject of a sentence.
@@ -390,6 +443,8 @@ class MediaError(DatasetsCoreError, ValueError):
 class MediaDecodeError(MediaError, OSError):
     """A media file that is damaged or of another kind; also an `OSError`, like the errors of Pillow.
 
+    To fix: fix the file, leave the row out, or read the stored bytes with `decode=False`.
+
     Args:
         what: the media value or its path, as the subject of a sentence.
         reason: what is wrong, without a full stop.
@@ -403,6 +458,8 @@ class MediaDecodeError(MediaError, OSError):
 class MediaNotFoundError(MediaError, FileNotFoundDatasetsError):
     """A path in the values of a dataset that does not lead to a file.
 
+    To fix: put the file at that path, or correct the path in the data.
+
     Args:
         path: the path.
         reason: what is wrong, without a full stop.
@@ -415,6 +472,8 @@ class MediaNotFoundError(MediaError, FileNotFoundDatasetsError):
 
 class UntrustedPathError(MediaError, PermissionError):
     """A path in the values of a dataset, or a link in its folder, that leads outside the dataset.
+
+    To fix: allow the folder or URL if you trust the data: `config.using(media_paths=[…])`.
 
     Args:
         path: the path in the data.
@@ -436,6 +495,8 @@ class UntrustedPathError(MediaError, PermissionError):
 
 class DuplicateKeysError(DatasetGenerationError, ValueError):
     """Two rows of one split have the same key.
+
+    To fix: yield a key that is unique in its split.
 
     Args:
         key: the key.
@@ -464,6 +525,8 @@ class DuplicateKeysError(DatasetGenerationError, ValueError):
 
 class InvalidKeyError(DatasetGenerationError, TypeError):
     """A key that cannot be compared with others.
+
+    To fix: yield an int, a str or bytes as the key.
 
     Args:
         key: the key.
@@ -495,6 +558,8 @@ class InvalidKeyError(DatasetGenerationError, TypeError):
 class TooManyErrorsError(DatasetsCoreError, ValueError):
     """More rows of a stream failed than `max_errors`.
 
+    To fix: fix the rows or the function, or raise `max_errors` of `on_error`.
+
     Args:
         count: number of failed rows.
         most: the limit.
@@ -506,7 +571,7 @@ class TooManyErrorsError(DatasetsCoreError, ValueError):
         self.count, self.most, self.kinds, self.quarantine = count, most, kinds, quarantine
         listed = ", ".join(f"{number} by {kind}" for kind, number in kinds.items())
         where = "" if quarantine is None else f"; they were written to {quarantine}"
+        self.advice = "Fix the rows or the function, or raise max_errors"
         super().__init__(
-            f"{count} rows of the stream failed, more than on_error(max_errors={most}) allows ({listed}{where}). "
-            "Fix the rows or the function, or raise max_errors."
+            f"{count} rows of the stream failed, more than on_error(max_errors={most}) allows ({listed}{where}). {self.advice}."
         )

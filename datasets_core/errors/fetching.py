@@ -10,15 +10,24 @@ from datasets_core.errors.loading import DataFilesNotFoundError, DatasetNotFound
 
 
 class VerificationError(DatasetsCoreError):
-    """Data that differ from their record."""
+    """Data that differ from their record.
+
+    To fix: find out whether the data or the record changed; then build again, or update the record.
+    """
 
 
 class ChecksumVerificationError(VerificationError):
-    """A downloaded file that differs from its record."""
+    """A downloaded file that differs from its record.
+
+    To fix: delete the file from the cache and load again; if the new content is right, update the record.
+    """
 
 
 class NonMatchingChecksumError(ChecksumVerificationError, ValueError):
     """A file whose size or checksum differs from the recorded one.
+
+    To fix: delete the file from the cache and load again; if the new content is right, register it with
+    `register_checksums=True`.
 
     `NonMatchingChecksumError("text")`, as code for Hugging Face `datasets` raises it, has the message `text`.
 
@@ -52,6 +61,8 @@ class NonMatchingChecksumError(ChecksumVerificationError, ValueError):
 class MissingChecksumError(ChecksumVerificationError, ValueError):
     """URLs without a registered checksum where all must have one.
 
+    To fix: pass `register_checksums=True` once, or leave out `force_checksums_validation`.
+
     Args:
         urls: the URLs.
         path: the `checksums.tsv` without them; None if there is none.
@@ -67,31 +78,51 @@ class MissingChecksumError(ChecksumVerificationError, ValueError):
 
 
 class ExpectedMoreDownloadedFilesError(ChecksumVerificationError):
-    """Recorded files that were not downloaded."""
+    """Recorded files that were not downloaded.
+
+    To fix: check that the script still downloads all files, or update the record.
+    """
 
 
 class UnexpectedDownloadedFileError(ChecksumVerificationError):
-    """Downloaded files that are not recorded."""
+    """Downloaded files that are not recorded.
+
+    To fix: update the record if the script downloads more files than before.
+    """
 
 
 class SplitsVerificationError(VerificationError):
-    """Splits that differ from their record."""
+    """Splits that differ from their record.
+
+    To fix: build again with `download_mode='force_redownload'`, or correct the splits in the card.
+    """
 
 
 class ExpectedMoreSplitsError(SplitsVerificationError):
-    """Recorded splits that were not generated."""
+    """Recorded splits that were not generated.
+
+    To fix: check that the data files of the split exist, or correct the splits in the card.
+    """
 
 
 class UnexpectedSplitsError(SplitsVerificationError):
-    """Generated splits that are not recorded."""
+    """Generated splits that are not recorded.
+
+    To fix: add the split to the card, or remove its files.
+    """
 
 
 class NonMatchingSplitsSizesError(SplitsVerificationError, ValueError):
-    """A split whose number of rows or bytes differs from the recorded one."""
+    """A split whose number of rows or bytes differs from the recorded one.
+
+    To fix: build again with `download_mode='force_redownload'`, or correct the sizes in the card.
+    """
 
 
 class LockDriftError(VerificationError, ValueError):
     """A dataset that differs from its lock file.
+
+    To fix: undo the changes that the message lists, or accept them with `lock_dataset(..., update=True)`.
 
     Args:
         path: the lock file.
@@ -113,6 +144,8 @@ _REBUILD = "Build the dataset again with download_mode='force_redownload'"
 
 class DamagedShardError(VerificationError, OSError):
     """A shard on disk that is truncated, altered or not a shard.
+
+    To fix: build the dataset again with `download_mode='force_redownload'`; check the disk.
 
     Attributes:
         path: the shard.
@@ -142,6 +175,8 @@ class DamagedShardError(VerificationError, OSError):
 class ManifestError(VerificationError, ValueError):
     """A dataset_info.json or another recorded description that cannot be read.
 
+    To fix: delete the file and build again, or fix it at the place that the message names.
+
     Args:
         path: path of the file.
         reason: what is wrong, without a full stop.
@@ -156,6 +191,8 @@ class ManifestError(VerificationError, ValueError):
 
 class DownloadError(DatasetsCoreError, OSError):
     """A URL that could not be fetched.
+
+    To fix: check the address and the connection, then run again; a download continues at its last byte.
 
     Args:
         url: the URL, without secrets.
@@ -172,11 +209,16 @@ class DownloadError(DatasetsCoreError, OSError):
 
 
 class UrlNotFoundError(DownloadError, FileNotFoundDatasetsError):
-    """A URL that does not exist on its server."""
+    """A URL that does not exist on its server.
+
+    To fix: check the address.
+    """
 
 
 class FileChangedError(DownloadError):
     """A file that changed while it was read; bytes of two versions are never mixed.
+
+    To fix: load the dataset again; states that were saved with the old file are invalid.
 
     Args:
         url: the file, a URL without secrets or a path.
@@ -188,11 +230,17 @@ class FileChangedError(DownloadError):
 
 
 class OfflineError(DownloadError, ConnectionError):
-    """A URL that is needed while offline mode is on."""
+    """A URL that is needed while offline mode is on.
+
+    To fix: turn offline mode off (`HF_DATASETS_OFFLINE`, `HF_HUB_OFFLINE`, the setting `offline`), or build the dataset
+    once with a network.
+    """
 
 
 class HubError(DatasetsCoreError):
     """An error of the Hub, or of a repository on it.
+
+    To fix: follow the advice of the message; `error.status` is the status code of the response.
 
     Args:
         repo_id: the repository.
@@ -211,6 +259,8 @@ class HubError(DatasetsCoreError):
 
 class RepositoryNotFoundError(DatasetNotFoundError, HubError):
     """A repository that does not exist, or that this user cannot access.
+
+    To fix: check the name; log in (`hf auth login`) if the repository is private.
 
     Args:
         repo_id: the repository.
@@ -241,15 +291,23 @@ class RepositoryNotFoundError(DatasetNotFoundError, HubError):
 
 
 class ForbiddenRepositoryError(DatasetNotFoundError, HubError, PermissionError):
-    """A repository to which the Hub denies access."""
+    """A repository to which the Hub denies access.
+
+    To fix: ask the owner for access, or use a token with the needed permission.
+    """
 
 
 class DisabledRepositoryError(ForbiddenRepositoryError):
-    """A repository disabled by the Hub."""
+    """A repository disabled by the Hub.
+
+    To fix: use another dataset; the Hub disabled this one.
+    """
 
 
 class GatedRepositoryError(DatasetNotFoundError, HubError, PermissionError):
     """A repository that requires a request for access on its page.
+
+    To fix: request access on the page that the message names, and log in.
 
     Args:
         repo_id: the repository.
@@ -271,6 +329,8 @@ class GatedRepositoryError(DatasetNotFoundError, HubError, PermissionError):
 class InvalidTokenError(HubError, PermissionError):
     """A token that is missing, or that the Hub rejects.
 
+    To fix: log in again (`hf auth login`), or correct `HF_TOKEN` or `token=`.
+
     Args:
         reason: what is wrong, without a full stop.
         advice: one thing to do, as a sentence without its full stop.
@@ -287,6 +347,8 @@ class InvalidTokenError(HubError, PermissionError):
 
 class RevisionNotFoundError(DatasetNotFoundError, HubError):
     """A branch, tag or commit that a repository does not have.
+
+    To fix: use one of the listed branches and tags, or a full commit hash.
 
     Args:
         repo_id: the repository.
@@ -306,6 +368,8 @@ class RevisionNotFoundError(DatasetNotFoundError, HubError):
 
 class HubUnreachableError(OfflineError, HubError):
     """The Hub cannot be reached, and the cache does not have the requested files.
+
+    To fix: check the connection and `HF_ENDPOINT`, then run again.
 
     Args:
         url: the requested URL.
@@ -333,6 +397,8 @@ class HubUnreachableError(OfflineError, HubError):
 class EmptyRepositoryError(DataFilesNotFoundError, HubError):
     """A repository without data files.
 
+    To fix: add data files to the repository, or name files with `data_files=`.
+
     Args:
         repo_id: the repository.
         revision: revision of the repository.
@@ -351,16 +417,28 @@ class EmptyRepositoryError(DataFilesNotFoundError, HubError):
 
 
 class PushError(HubError):
-    """A push to the Hub that failed before its commit."""
+    """A push to the Hub that failed before its commit.
+
+    To fix: fix the cause and push again; uploaded files are not sent twice.
+    """
 
 
 class PushConflictError(PushError):
-    """A push that repeatedly conflicted with commits of others."""
+    """A push that repeatedly conflicted with commits of others.
+
+    To fix: push again when other commits to the branch have ended.
+    """
 
 
 class ArchiveError(FileFormatError):
-    """An archive that is damaged, encrypted, too large, or not an archive."""
+    """An archive that is damaged, encrypted, too large, or not an archive.
+
+    To fix: download or pack the archive again; the limits are settings (`max_archive_bytes` and others).
+    """
 
 
 class UnsafeArchiveError(ArchiveError, PermissionError):
-    """An archive with a member that would be extracted outside the folder, is a device, or links outside."""
+    """An archive with a member that would be extracted outside the folder, is a device, or links outside.
+
+    To fix: do not extract it by hand: ask its author for an archive without such members.
+    """

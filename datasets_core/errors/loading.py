@@ -18,19 +18,30 @@ from datasets_core.errors.base import (
 
 
 class DataFilesNotFoundError(FileNotFoundDatasetsError):
-    """A pattern that matches no data file, or a data file or folder that does not exist."""
+    """A pattern that matches no data file, or a data file or folder that does not exist.
+
+    To fix: check the path or pattern; relative paths start at the current folder, or at `data_dir=` where it is given.
+    """
 
 
 class DatasetNotFoundError(FileNotFoundDatasetsError, ValueError):
-    """A reference to a dataset that does not exist."""
+    """A reference to a dataset that does not exist.
+
+    To fix: check the name or path. A name `org/name` is searched as a local path first, then on the Hub.
+    """
 
 
 class DefunctDatasetError(DatasetsCoreError):
-    """A dataset that its author withdrew."""
+    """A dataset that its author withdrew.
+
+    To fix: load another version, or another dataset; the message has the author's reason.
+    """
 
 
 class BlockedVersionError(DefunctDatasetError, ValueError):
     """A version or config that the author of the builder blocked.
+
+    To fix: choose another version or config; the message has the author's reason.
 
     Args:
         dataset: the dataset, with config and version.
@@ -46,6 +57,8 @@ class BlockedVersionError(DefunctDatasetError, ValueError):
 class FileInPlaceError(ConfigurationError, FileExistsError):
     """An output folder whose path is a file.
 
+    To fix: pass another path, or remove the file.
+
     Args:
         path: path of the file.
     """
@@ -56,11 +69,16 @@ class FileInPlaceError(ConfigurationError, FileExistsError):
 
 
 class InvalidConfigNameError(ConfigurationError):
-    """A config name that cannot be used as a folder name."""
+    """A config name that cannot be used as a folder name.
+
+    To fix: use letters, digits, `-`, `_` and `.` only.
+    """
 
 
 class UnknownConfigError(ConfigurationError):
     """A config that the dataset does not have.
+
+    To fix: pass one of the listed configs as the second argument of `load_dataset`.
 
     Args:
         name: the name that was passed; None if none was.
@@ -79,6 +97,8 @@ class UnknownConfigError(ConfigurationError):
 
 class UnknownOptionError(ConfigurationError, TypeError):
     """A keyword argument that the builder does not support.
+
+    To fix: use one of the listed options; see the reference of formats for what they do.
 
     Args:
         option: the argument.
@@ -100,11 +120,17 @@ class UnknownOptionError(ConfigurationError, TypeError):
 
 
 class StreamStateError(ConfigurationError):
-    """A saved state that does not belong to this stream, or is damaged."""
+    """A saved state that does not belong to this stream, or is damaged.
+
+    To fix: load the state into a stream that is made by the same calls from the same data; the message names the
+    difference.
+    """
 
 
 class UnknownSplitError(DatasetsCoreError, ValueError, KeyError):
     """A split that the dataset does not have.
+
+    To fix: use one of the listed splits.
 
     Args:
         name: the name that was passed.
@@ -121,6 +147,8 @@ class UnknownSplitError(DatasetsCoreError, ValueError, KeyError):
 class NotPreparedError(UnknownSplitError):
     """A split of a dataset that is not built, so that its splits are unknown.
 
+    To fix: call `builder.download_and_prepare()` before `builder.as_dataset()`.
+
     Args:
         name: name of the split.
         dataset: name of the dataset.
@@ -129,11 +157,14 @@ class NotPreparedError(UnknownSplitError):
     def __init__(self, name: str, *, dataset: str | None = None) -> None:
         super().__init__(name, known=(), dataset=dataset)
         of = f" of {dataset!r}" if dataset else ""
-        self.args = (f"Unknown split {name!r}: the splits{of} are unknown before a build. Call download_and_prepare() first.",)
+        self.advice = "Call download_and_prepare() first"
+        self.args = (f"Unknown split {name!r}: the splits{of} are unknown before a build. {self.advice}.",)
 
 
 class RankError(ConfigurationError, IndexError):
     """A rank that is out of range.
+
+    To fix: pass a rank from 0 to the number of processes minus 1.
 
     Args:
         rank: the rank that was passed.
@@ -147,6 +178,8 @@ class RankError(ConfigurationError, IndexError):
 
 class SplitSyntaxError(DatasetsCoreError, ValueError):
     """A split expression that cannot be parsed, or has invalid bounds.
+
+    To fix: write for example `train`, `train[:10%]`, `train[5:]+test` or `train[-100:]`.
 
     Args:
         spec: the expression.
@@ -162,6 +195,8 @@ class SplitSyntaxError(DatasetsCoreError, ValueError):
 class EmptySplitError(DatasetsCoreError, ValueError):
     """A split expression that selects no rows where rows are needed.
 
+    To fix: use an expression that selects at least one row.
+
     Args:
         spec: the expression.
         dataset: name of the dataset.
@@ -173,11 +208,16 @@ class EmptySplitError(DatasetsCoreError, ValueError):
 
 
 class ReferenceSyntaxError(ConfigurationError):
-    """A dataset reference, or a version in it, that cannot be parsed."""
+    """A dataset reference, or a version in it, that cannot be parsed.
+
+    To fix: write `org/name` or `name/config:1.0.0`, and versions as `1.0.0` or `1.*.*`.
+    """
 
 
 class UnknownVersionError(ConfigurationError, LookupError):
     """A version that the dataset does not have.
+
+    To fix: use one of the listed versions, or a pattern such as `1.*.*`.
 
     Args:
         version: the requested version or pattern.
@@ -194,17 +234,21 @@ class UnknownVersionError(ConfigurationError, LookupError):
 class MissingVersionError(ConfigurationError):
     """A builder that needs a version, but has none.
 
+    To fix: set `VERSION = Version('1.0.0')` in the class of the builder.
+
     Args:
         dataset: name of the dataset.
     """
 
     def __init__(self, dataset: str) -> None:
-        self.dataset = dataset
-        super().__init__(f"The builder of {dataset!r} has no version. Set VERSION = Version('1.0.0') in its class.")
+        self.dataset, self.advice = dataset, "Set VERSION = Version('1.0.0') in its class"
+        super().__init__(f"The builder of {dataset!r} has no version. {self.advice}.")
 
 
 class UnknownExperimentError(ConfigurationError, KeyError):
     """An experiment that is not a member of an `Experiment` enum.
+
+    To fix: pass a member of a subclass of `Experiment`.
 
     Args:
         experiment: the object that was passed.
@@ -218,11 +262,17 @@ class UnknownExperimentError(ConfigurationError, KeyError):
 
 
 class ExperimentalVersionWarning(UserWarning):
-    """A version above the canonical one, which may still change."""
+    """A version above the canonical one, which may still change.
+
+    To fix: use the canonical version (leave out `version=`) if the rows must not change.
+    """
 
 
 class UntrustedScriptError(DatasetsCoreError, ValueError, PermissionError):
     """A dataset script that must not run: it is not trusted and cannot be confined, or scripts are disabled.
+
+    To fix: read the script, then name its `.py` file or pass `trust_remote_code=True`; or use a machine that can confine
+    it (`datasets-core doctor`).
 
     Args:
         path: the script.
@@ -272,6 +322,8 @@ class UntrustedScriptError(DatasetsCoreError, ValueError, PermissionError):
 class UnknownFormatError(ConfigurationError):
     """A data format that no installed package reads.
 
+    To fix: use one of the listed formats, or install the package that adds yours.
+
     Args:
         name: the name that was passed.
         known: names of the formats.
@@ -283,11 +335,16 @@ class UnknownFormatError(ConfigurationError):
 
 
 class PluginError(ConfigurationError, ImportError):
-    """A package whose entry point cannot be imported or is invalid."""
+    """A package whose entry point cannot be imported or is invalid.
+
+    To fix: update or remove the package that the message names.
+    """
 
 
 class ScriptError(ConfigurationError, ImportError):
     """A dataset script that cannot be loaded.
+
+    To fix: fix the script at the line that the message names.
 
     Args:
         path: the script, or a module next to it.
@@ -304,11 +361,16 @@ class ScriptError(ConfigurationError, ImportError):
 
 
 class DataFilesWarning(UserWarning):
-    """Files that were found, but are ignored."""
+    """Files that were found, but are ignored.
+
+    To fix: pass `data_files=` to choose the files, or move the others out of the folder.
+    """
 
 
 class MissingDependencyError(DatasetsCoreError, ImportError):
     """A required package that is not installed.
+
+    To fix: run the `pip install` command of the message.
 
     Args:
         package: its import name; None if it is only named in `said`.
@@ -336,14 +398,17 @@ class MissingDependencyError(DatasetsCoreError, ImportError):
         elif self.more:
             names = ", ".join(repr(name) for name in (package, *(name for name, _ in self.more)))
             run = " ".join(repr(name) for name in dict.fromkeys((self.install, *(name for _, name in self.more))))
-            super().__init__(f"{needed_for} needs packages that are not installed: {names}. Run: pip install {run}")
+            self.advice = f"Run: pip install {run}"
+            super().__init__(f"{needed_for} needs packages that are not installed: {names}. {self.advice}")
         else:
-            what = f"{needed_for} needs the package {package!r}, which is not installed."
-            super().__init__(f"{what} Run: pip install {self.install!r}")
+            self.advice = f"Run: pip install {self.install!r}"
+            super().__init__(f"{needed_for} needs the package {package!r}, which is not installed. {self.advice}")
 
 
 class UnpreparableVersionError(DatasetBuildError, ValueError):
     """A version that can still be read if it is prepared, but that this code can no longer prepare.
+
+    To fix: choose one of the listed versions, or prepare this one with the older release that the message names.
 
     Args:
         version: the version.
@@ -369,6 +434,8 @@ class UnpreparableVersionError(DatasetBuildError, ValueError):
 class WrongVersionError(DatasetBuildError, ValueError):
     """A build whose version number is too low for its changes.
 
+    To fix: raise `VERSION` of the builder as the message says, or build without `check_version`.
+
     Args:
         dataset: the dataset.
         old: the version to which it is compared.
@@ -384,14 +451,18 @@ class WrongVersionError(DatasetBuildError, ValueError):
         self.dataset, self.old, self.new, self.level, self.changes = dataset, str(old), str(new), level, tuple(changes)
         self.right = None if right is None else str(right)
         what = "; ".join(self.changes[:3]) + ("; …" if len(self.changes) > 3 else "")
+        self.value = str(new)
+        self.advice = f"Use version {self.right or 'a higher one'} or higher, or build without check_version"
         super().__init__(
             f"Version {new} of {dataset!r} is a {level} change of {old}, but its number does not show it: {what}. "
-            f"Use version {self.right or 'a higher one'} or higher, or build without check_version."
+            f"{self.advice}."
         )
 
 
 class ManualDownloadError(DatasetBuildError):
     """A dataset whose files must be downloaded manually.
+
+    To fix: download the files by the instructions in the message, and pass their folder as `data_dir=`.
 
     `ManualDownloadError("text")`, as code for Hugging Face `datasets` raises it, has the message `text`.
 
@@ -411,6 +482,9 @@ class ManualDownloadError(DatasetBuildError):
 class WorkerDiedError(DatasetBuildError, RuntimeError):
     """A worker process ended without a result (killed, or out of memory).
 
+    To fix: use fewer processes or smaller batches if memory ran out. The message names the signal, and the rows or the
+    job.
+
     Attributes:
         how: how it ended, if known, such as "was killed by signal 9 (SIGKILL)".
 
@@ -428,6 +502,8 @@ class WorkerDiedError(DatasetBuildError, RuntimeError):
 
 class ScriptTimeoutError(DatasetBuildError, TimeoutError):
     """A dataset script that exceeded its time limit.
+
+    To fix: fix the code if it hangs; otherwise pass a larger `timeout=`, or None for no limit.
 
     Args:
         script: the script.
@@ -464,6 +540,9 @@ class ScriptTimeoutError(DatasetBuildError, TimeoutError):
 class ConfinementUnavailableError(DatasetsCoreError, PermissionError):
     """A script that must run confined on a machine that cannot confine it.
 
+    To fix: use Linux 5.13 or newer, or read the script and pass `trust_remote_code=True`. `datasets-core doctor` shows
+    what is missing.
+
     Args:
         reason: what is missing, without a full stop.
         advice: one thing to do, as a sentence without its full stop.
@@ -477,6 +556,8 @@ class ConfinementUnavailableError(DatasetsCoreError, PermissionError):
 
 class DeniedAccessError(DatasetBuildError, PermissionError):
     """A forbidden operation that a confined script tried.
+
+    To fix: pass `trust_remote_code=True` if you trust the script; scripts should download by `dl_manager`.
 
     Args:
         tried: the operation, as in "it tried to …": `connect to ('1.2.3.4', 80)`, `read '/etc/passwd'`.
@@ -496,11 +577,17 @@ class DeniedAccessError(DatasetBuildError, PermissionError):
 
 
 class DeniedAccessWarning(UserWarning):
-    """A denied access that a sandboxed script ignored."""
+    """A denied access that a sandboxed script ignored.
+
+    To fix: compare the rows with those of a trusted build, or read what the script does at the line that the message
+    names.
+    """
 
 
 class ScriptMemoryError(DatasetBuildError, MemoryError):
     """A dataset script that needs more memory than its limit.
+
+    To fix: keep fewer rows in memory at a time, or raise the setting `confined_memory_bytes`.
 
     Args:
         what: what needed the memory, as the subject of a sentence.
@@ -510,13 +597,14 @@ class ScriptMemoryError(DatasetBuildError, MemoryError):
     def __init__(self, what: str, *, limit: int | None = None) -> None:
         self.what, self.limit = what, limit
         than = "than is available" if limit is None else f"than its limit of {limit:,} bytes"
-        super().__init__(
-            f"{what} needs more memory {than}. Keep less in memory at a time, or raise the setting confined_memory_bytes."
-        )
+        self.advice = "Keep less in memory at a time, or raise the setting confined_memory_bytes"
+        super().__init__(f"{what} needs more memory {than}. {self.advice}.")
 
 
 class DatasetDiskError(DatasetBuildError, OSError):
     """A refusal of the system: a disk that is full, damaged, read-only or not writable for this user, or too many open files.
+
+    To fix: free space, check permissions, or choose another disk with the setting `cache_dir`.
 
     Args:
         path: the file or folder that could not be written or read.

@@ -60,7 +60,7 @@ _MAKERS: dict[str, Callable[[str], pa.DataType]] = {"time32": pa.time32, "time64
 
 
 def canonical_name(dtype: str) -> str:
-    """`dtype` as a feature keeps it: `"float"` is `"float32"`, `"double"` is `"float64"`, all else stays.
+    """Return `dtype` in the form that features store: `"float"` is `"float32"`, `"double"` is `"float64"`, all else stays.
 
     >>> canonical_name("double")
     'float64'
@@ -481,7 +481,7 @@ def as_feature(given: Any, *, depth: int = 0) -> FeatureType:
 
 
 class Adopted(Feature):
-    """What makes a kind of columns of a class, `foreign`, as Hugging Face `datasets` takes it: see `adopted`."""
+    """Return a function that makes a feature of a class, `foreign`, of Hugging Face `datasets`; see `adopted`."""
 
     __slots__ = ()
     foreign: ClassVar[type]
@@ -599,13 +599,13 @@ def feature_to_arrow(feature: FeatureType) -> pa.DataType:
 
 
 def feature_to_field(name: str, feature: FeatureType) -> pa.Field:
-    """A column of that kind, as a field of an Arrow schema."""
+    """Return the field of an Arrow schema for a column of this feature."""
     metadata = feature.arrow_metadata if isinstance(feature, Feature) else None
     return pa.field(name, feature_to_arrow(feature), metadata=metadata)
 
 
 def needs_decoding(feature: FeatureType) -> bool:
-    """True if some value inside differs, as stored, from what the user sees."""
+    """True if a stored value differs from the value that the user sees, at any level."""
     if isinstance(feature, dict):
         return any(needs_decoding(inner) for inner in feature.values())
     if isinstance(feature, (List, LargeList)):

@@ -43,7 +43,7 @@ class Facts:
     neighbours: dict[Place, set[tuple[str, str]]] = field(default_factory=dict)
 
     def add(self, other: Facts) -> None:
-        """Take over what another part of the rows says."""
+        """Merge the properties of another part of the rows."""
         self.negative.update(other.negative)
         self.unsigned.update(other.unsigned)
         for place, pairs in other.neighbours.items():
@@ -125,7 +125,7 @@ def names_in_order(names: Iterable[str], pairs: Iterable[tuple[str, str]]) -> li
 
 
 def join_types(a: pa.DataType, b: pa.DataType) -> pa.DataType | None:
-    """Return the type that holds the values of both, if they fit it: as `merge_types`, but that uint64 joins integers and
+    """Return the type that holds the values of both, if they fit it: as `merge_types`, except that uint64 joins integers and
     floats.
 
     >>> join_types(pa.int64(), pa.uint64()), join_types(pa.list_(pa.uint64()), pa.list_(pa.float32()))

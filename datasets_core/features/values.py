@@ -76,7 +76,7 @@ def plain_scalar(value: Any) -> Any:
 
 
 def number_of(value: Any) -> Any:
-    """`plain_scalar`, also of an array of one element, as `datasets` takes it for a number.
+    """`plain_scalar`, also of an array of one element, which `datasets` accepts as a number.
 
     >>> number_of(np.array([[2.5]]))
     2.5
@@ -89,7 +89,7 @@ def number_of(value: Any) -> Any:
 
 
 def coercer(arrow_type: pa.DataType) -> Callable[[Any], Any]:
-    """Return a function that makes of a value (never None) what Arrow stores under `arrow_type`, or raises CastError.
+    """Return a function that converts a value (never None) to what Arrow stores under `arrow_type`, or raises CastError.
 
     >>> coercer(pa.int8())("5"), coercer(pa.string())(5)
     (5, '5')
@@ -497,7 +497,7 @@ def decode_value(feature: FeatureType, value: Any, paths: MediaPaths = NOWHERE) 
 
 
 def loose_coercer(arrow_type: pa.DataType) -> Callable[[Any], Any]:
-    """Return a function that makes of a value (never None) what those versions stored under `arrow_type`, or raises CastError.
+    """Return a function that converts a value (not None) to what those versions stored under `arrow_type`, or raises CastError.
 
     >>> loose_coercer(pa.int8())(1.5), loose_coercer(pa.bool_())("False"), loose_coercer(pa.string())(b"a")
     (1, True, "b'a'")

@@ -10,6 +10,7 @@ import pyarrow as pa
 
 from datasets_core.errors import ArgumentTypeError, CastError, ConfigurationError, UnknownColumnError
 from datasets_core.features.formats.formats import check_format
+from datasets_core.io.split_mapping import Looked
 from datasets_core.optional import needed
 from datasets_core.store.fingerprint import Hasher
 from datasets_core.store.rows.indices import as_int, checked_batch_size, names_of
@@ -27,7 +28,7 @@ if TYPE_CHECKING:
     Target: TypeAlias = str | os.PathLike[str] | IO[bytes]
 
 
-class Frames:
+class Frames(Looked):
     """Conversion of the rows of a dataset or a stream to Python values and data frames."""
 
     def _frames(self, type: str | None, batch_size: int | None, batched: bool, **options: Any) -> Any:

@@ -1,6 +1,6 @@
 """`push`: uploads shards in batches while they are made, and commits them with the card in one commit.
 
-Nothing of a push is visible before its commit.  A push that fails leaves the repository unchanged; files that it uploaded are
+No part of a push is visible before its commit.  A push that fails leaves the repository unchanged; files that it uploaded are
 not uploaded again by the next push.
 """
 

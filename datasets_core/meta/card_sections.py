@@ -324,7 +324,7 @@ class LazyCard(LazyInfos):
 
     @property
     def configs(self) -> list[ConfigEntry]:
-        """The configs that the card describes, without a look at what it records of each."""
+        """The configs that the card describes; their infos are not parsed."""
         cut = cut_key(self._text, "configs")
         return self._whole.configs if cut is None else self._read(cut).configs
 

@@ -394,7 +394,7 @@ def resolve_data_files(
         data_files: path, glob or URL, alone, in a list, or by split.
         base_path: base of relative paths; default: the working directory.
         storage_options: for the file system of the URLs.
-        of_user: True if the user wrote `data_files`, who may name any path, and not the dataset's card.
+        of_user: True for patterns of the user in `data_files`, who may name any path, and not the dataset's card.
         listing: known listings; files in it are looked up there, at its pinned version.
 
     Raises:

@@ -638,14 +638,14 @@ class Card:
 
     @property
     def default_config(self) -> str | None:
-        """The config that is meant where none is named: the one marked so, one called `default`, or the only one."""
+        """The default config: the one marked as default, one called `default`, or the only one."""
         marked = [entry.name for entry in self.configs if entry.default]
         named = [entry.name for entry in self.configs if entry.name == "default"]
         only = [entry.name for entry in self.configs] if len(self.configs) == 1 else []
         return next(iter(marked + named + only), None)
 
     def merge(self, other: Card) -> Card:
-        """Both cards as one; where both speak of a config, `other` has the word."""
+        """Return both cards as one; for a config of both, `other` has priority."""
         configs = {entry.name: entry for entry in [*self.configs, *other.configs]}
         return Card(list(configs.values()), joined(self.infos, other.infos))
 

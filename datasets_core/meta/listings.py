@@ -323,7 +323,7 @@ def paths_in(folder: str, listing: Iterable[FileEntry]) -> list[str]:
 
 
 class UnfitFileError(Exception):
-    """A file that is not read; says what it is."""
+    """A file that is refused; the message says what it is."""
 
 
 def opened(path: str, *, most_bytes: int, within: str | None = None) -> BinaryIO:
@@ -342,7 +342,7 @@ def opened(path: str, *, most_bytes: int, within: str | None = None) -> BinaryIO
     """
     if not stat.S_ISREG(os.stat(path).st_mode):  # checked before opening, too: opening a device may have effects
         raise UnfitFileError("not a regular file but a pipe, a folder, a device or a socket")
-    file = open(path, "rb", opener=lambda name, flags: os.open(name, flags | os.O_NONBLOCK))  # noqa: SIM115 - the caller closes it
+    file = open(path, "rb", opener=lambda name, flags: os.open(name, flags | getattr(os, "O_NONBLOCK", 0)))  # noqa: SIM115 - the caller closes it
     try:
         status = os.fstat(file.fileno())
         if not stat.S_ISREG(status.st_mode):
@@ -358,7 +358,7 @@ def opened(path: str, *, most_bytes: int, within: str | None = None) -> BinaryIO
 
 
 def small_bytes(path: str, *, most_bytes: int, within: str | None = None) -> bytes:
-    """All of such a file. Args and errors are those of `opened`."""
+    """Return the whole content of such a file. Args and errors are those of `opened`."""
     with opened(path, most_bytes=most_bytes, within=within) as file:
         data = file.read(most_bytes + 1)
     if len(data) > most_bytes:  # it grew meanwhile

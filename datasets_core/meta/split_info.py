@@ -72,10 +72,10 @@ class FileInstruction:
             raise ConfigurationError(f"{name} of {self.filename!r} is {value!r}. Give a whole number, {least} or more.")
 
     def replace(self, **changes: Any) -> FileInstruction:
-        """This with other values; `num_examples` is how many rows to take.
+        """Return a copy with other values; `num_examples` is the number of rows to read.
 
         Raises:
-            ConfigurationError: a name or a number that means nothing.
+            ConfigurationError: an invalid name or number.
 
         >>> FileInstruction("a.arrow", examples_in_shard=10).replace(skip=4)
         FileInstruction(filename='a.arrow', skip=4, take=-1, num_examples=6)

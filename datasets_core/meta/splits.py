@@ -255,10 +255,10 @@ def _parse_bound(text: str, spec: str) -> tuple[int | float | None, str]:
 
 
 def checked_part(part: SplitPart, spec: str) -> SplitPart:
-    """`part` with whole numbers as int, the rounding of its unit, and no cut into one, or the error that says what is wrong.
+    """Return `part` with integers as bounds, the rounding of its unit, and without cuts into one part.
 
     Raises:
-        SplitSyntaxError: a name, bound, unit or rounding that means nothing.
+        SplitSyntaxError: an invalid name, bound, unit or rounding.
     """
     if not is_split_name(part.split):
         raise SplitSyntaxError(spec, f"{part.split!r} is not a valid split name; use letters, digits, '_', '-' and '.'")

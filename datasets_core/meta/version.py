@@ -55,7 +55,7 @@ def check_experiment(experiment: object) -> enum.Enum:
 
 
 def is_on_by_default(experiment: enum.Enum) -> bool:
-    """Return True if a version implements `experiment` that does not speak of it: as `__on_by_default__` of its class says.
+    """Return True if versions that do not name `experiment` implement it: it is in `__on_by_default__` of its class.
 
     >>> is_on_by_default(Experiment.DUMMY)
     False

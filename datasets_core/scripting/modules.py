@@ -170,7 +170,7 @@ FOLDER = Module("", "", b"", is_package=True)
 
 @dataclass(frozen=True, slots=True)
 class Script:
-    """A script as it was read: nothing of it has run.
+    """A script that was read, but has not run.
 
     Attributes:
         path: the script, absolute.

@@ -83,9 +83,9 @@ class StagedFolder:
         shutil.rmtree(self.path, ignore_errors=True)
 
     def take_place(self) -> bool:
-        """Become the folder at `target` by one rename; False, and nothing is done, where the system cannot do that.
+        """Move to `target` by one rename; return False, and do nothing, if the system cannot do that.
 
-        The folder that is there is removed with all that is in it.
+        An existing folder at `target` is removed with its content.
 
         Raises:
             DatasetDiskError: the disk is full, read-only or forbidden.
@@ -106,10 +106,9 @@ class StagedFolder:
         return True
 
     def sync(self) -> None:
-        """Have all of it reach the disk, before anything that it replaces goes.
+        """Synchronize all files to the disk before they replace others.
 
-        Where nothing is replaced that is left to the system, as it is for any copy: it takes as long as the copy itself.
-        """
+        If they replace nothing, this is left to the system, as for any copy, since it takes as long as the copy."""
         with files.disk_errors(self.target):
             for folder, _, names in os.walk(self.path):
                 for name in names:

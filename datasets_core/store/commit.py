@@ -144,7 +144,7 @@ _HASH_DIGITS = 16  # of a sha256 in a file name
 class Staging:
     """A local folder in which the shards of `target` are gathered until they are committed.
 
-    Every method wants the lock of the target (`layout.lock_path`) to be held.
+    Every method requires the lock of the target (`layout.lock_path`) to be held.
     """
 
     target: str
@@ -448,7 +448,7 @@ class Garbage:
 
 
 def find_garbage(folder: str, *, min_age_seconds: float = _MIN_AGE_SECONDS) -> list[Garbage]:
-    """Everything below `folder` that no living process can want.
+    """Everything below `folder` that no running process uses.
 
     Temporaries count when their process has ended, their lock is free and nothing in them changed for `min_age_seconds`;
     shards when their dataset was replaced that long ago.
@@ -476,14 +476,14 @@ def _unused(folder: str, latest: float) -> Iterator[Garbage]:
 
 
 def find_temporaries(folder: str, *, min_age_seconds: float = _MIN_AGE_SECONDS) -> list[Garbage]:
-    """Unfinished files of dead processes below a folder that is not ours alone, such as the hub cache."""
+    """Unfinished files of ended processes below a folder that other programs use too, such as the hub cache."""
     latest = time.time() - min_age_seconds
     with files.disk_errors(folder, action="read"):
         return [found for here, _, names in os.walk(folder) for found in _temporaries(here, names, latest)]
 
 
 def dead_work(cache_dir: str, *, min_age_seconds: float = _MIN_AGE_SECONDS) -> list[Garbage]:
-    """Unfinished builds and files in a cache that no living process can want, by a look at the folders of datasets alone."""
+    """Unfinished builds and files in a cache that no running process uses; only folders of datasets are inspected."""
     latest = time.time() - min_age_seconds
     return [found for folder in _version_folders(cache_dir, 3) for found in _dead_work(folder, latest)]
 
@@ -623,7 +623,7 @@ def _is_leased(path: str) -> bool:
 
 @contextlib.contextmanager
 def locked_once(path: str) -> Iterator[None]:
-    """As `files.locked`; the file goes with the lock: results are many, and each has a lock of its own."""
+    """Like `files.locked`, but removes the lock file afterwards, since each of many results has its own."""
     try:
         with files.locked(path):
             try:

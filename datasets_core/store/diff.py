@@ -7,7 +7,7 @@ more fields in them, a MINOR change; everything else is MAJOR.
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -94,7 +94,7 @@ class Difference:
 
     @property
     def is_declared(self) -> bool:
-        """True if the versions on record say at least as much as changed; True without versions."""
+        """True if the recorded versions differ at the level of the change, or a higher one; True without versions."""
         if self.declared is None:
             return True
         said = {"back": -1, "none": 0, "patch": 0, "minor": 1, "major": 2}[self.declared]
@@ -157,7 +157,7 @@ class PairedColumn:
 
     @property
     def label(self) -> str:
-        """The column as a reader knows it."""
+        """The name of the column, or its old and new name."""
         return self.old if self.old == self.new else f"{self.old} -> {self.new}"
 
     def values(self, old: pa.RecordBatch, new: pa.RecordBatch, features: tuple[Features, Features]) -> tuple[Any, Any]:
@@ -170,7 +170,7 @@ class PairedColumn:
 
 @dataclass(frozen=True, slots=True)
 class FeatureChange:
-    """A column, or a field in it, that is new, gone or of another kind; None on the side that lacks it."""
+    """A column, or a field in it, that was added, removed or has another type; None on the side that lacks it."""
 
     path: tuple[str, ...]
     old: FeatureType | None
@@ -197,7 +197,7 @@ def paired(old: Features, new: Features, changes: list[FeatureChange]) -> list[P
 
 
 def changes_of(old: FeatureType, new: FeatureType, path: tuple[str, ...] = ()) -> Iterator[FeatureChange]:
-    """Yield the columns and fields that are new, gone or of another kind of values."""
+    """Yield the columns and fields that were added, removed, or have other types."""
     if isinstance(old, dict) and isinstance(new, dict):
         for name in old:
             if name in new:
@@ -285,6 +285,18 @@ def compare(
     return _Comparison(sides[0], sides[1], limit).made()
 
 
+def compare_tables(
+    old: Mapping[str, tuple[RowTable, Features]], new: Mapping[str, tuple[RowTable, Features]], *, limit: int = 10
+) -> Difference:
+    """Compare two datasets by the rows of their splits, as `compare` does.
+
+    Args:
+        old, new: the rows of each split, and their features.
+        limit: maximum number of differing rows to keep.
+    """
+    return _Comparison(_Tables(old), _Tables(new), limit).made()
+
+
 def compare_staged(
     old: str | os.PathLike[str],
     folder: str,
@@ -341,10 +353,31 @@ class _Side:
         return [shard.sha256 for shard in self.shards[split]]
 
 
+class _Tables:
+    """One of two datasets that need not be in files."""
+
+    version = None
+
+    def __init__(self, splits: Mapping[str, tuple[RowTable, Features]]) -> None:
+        self.folder: object = self  # equal to no other
+        self._splits = splits
+        self.shards: Mapping[str, list[ShardRecord]] = {split: [] for split in splits}
+        self.features: Features = next((features for _, features in splits.values()), Features())
+
+    def rows(self, split: str) -> RowTable:
+        return self._splits[split][0]
+
+    def num_rows(self, split: str) -> int:
+        return self._splits[split][0].num_rows
+
+    def hashes(self, split: str) -> list[str]:
+        return []
+
+
 class _Comparison:
     """One comparison: the lines of its summary, and the level that they amount to."""
 
-    def __init__(self, old: _Side, new: _Side, limit: int) -> None:
+    def __init__(self, old: _Side | _Tables, new: _Side | _Tables, limit: int) -> None:
         self.old, self.new, self._limit = old, new, limit
         self._level = 0
         self._lines: list[str] = []

@@ -360,7 +360,7 @@ class RowDigest:
         self._streams: dict[tuple[str, ...], Any] = {}
 
     def update(self, batch: pa.RecordBatch) -> None:
-        """Take in more rows."""
+        """Add rows."""
         self._num_rows += batch.num_rows
         for name in self._features:
             self._add((name,), batch.column(name), self._features[name])

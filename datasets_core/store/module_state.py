@@ -38,7 +38,7 @@ class ModuleStateError(Exception):
 def run(
     engine: Engine, function: Callable[[T], R], jobs: Sequence[T], *code: Any, verb: str, **options: Any
 ) -> Iterator[tuple[int, R]]:
-    """`engine.run`, but that jobs run in this process where worker processes would read other values of the user's modules.
+    """Like `engine.run`, but jobs run in this process if worker processes would read other values of the user's modules.
 
     Worker processes import modules again, without what the program has set in them since: a class attribute, a function that
     was replaced, a context variable.
@@ -85,7 +85,7 @@ def checked(function: Callable[..., R], *code: Any) -> Callable[..., R]:
 
 
 def warn_of(error: ModuleStateError, verb: str) -> None:
-    """Say that something runs in this process, since worker processes hold other values."""
+    """Log that work runs in this process, since worker processes have other values."""
     logger.warning(
         "%s runs in this process only: a value that %s reads was changed after its module was imported, and worker processes "
         "would import the module without that change. Pass such values as arguments, or set them in the module itself.",

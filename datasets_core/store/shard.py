@@ -33,7 +33,7 @@ class Reader(Protocol):
     schema: pa.Schema
 
     def num_batches(self) -> int:
-        """Return number of batches."""
+        """Return the number of batches."""
         ...
 
     def batch_rows(self) -> list[int]:
@@ -49,7 +49,7 @@ class Reader(Protocol):
         ...
 
     def restore(self, schema: pa.Schema) -> bool:
-        """Give batches of `schema` from now on, if it is what this file was written from; else False."""
+        """Return batches of `schema` from now on if the file was written from it; otherwise return False."""
         ...
 
 
@@ -285,7 +285,7 @@ class ShardCache:
             return found[0]
 
     def keep(self, token: int, index: int, batch: pa.RecordBatch) -> None:
-        """Keep a decoded batch; the least used go, but never the latest."""
+        """Keep a decoded batch; the least recently used are dropped, but never the latest."""
         with self._lock:
             num_bytes = batch.nbytes
             self._batches[token, index] = batch, num_bytes
@@ -295,7 +295,7 @@ class ShardCache:
                 self._bytes -= gone
 
     def map(self, token: int, let_go: Callable[[], None]) -> None:
-        """Count a shard among those that are mapped; if they are too many, the first of them is to `let_go`."""
+        """Register a mapped shard; if there are too many, the first of them is released by `let_go`."""
         with self._lock:
             self._mapped.setdefault(token, let_go)
             gone = self._mapped.popitem(last=False)[1] if len(self._mapped) > self._max_mapped else None

@@ -205,7 +205,7 @@ def check_shards(
 ) -> None:
     """Check shards against their records by what their disk or store says of them: that they are there, and their sizes.
 
-    A local shard that was written after the manifest is looked into as well: its first and last bytes are checked.  All are,
+    A local shard that was written after the manifest is inspected as well: its first and last bytes are checked.  All are,
     when they are opened.
 
     Raises:
@@ -297,7 +297,7 @@ _THREADS = 4
 
 
 class Problem(NamedTuple):
-    """One thing that is bad.
+    """One problem.
 
     Attributes:
         path: the file.

@@ -279,7 +279,7 @@ class RowTable:
         return Hasher.hash(("rows", self.schema.remove_metadata(), parts))
 
     def shard(self, number: int) -> Shard:
-        """One of its shards, by the number that the pieces call it."""
+        """Return a shard by its number in the pieces."""
         return self._shards[number]
 
     def piece(self, k: int) -> pa.RecordBatch:
@@ -308,7 +308,7 @@ class RowTable:
             self._compared.add(k)
 
     def run(self, k: int, start: int, stop: int) -> pa.RecordBatch:
-        """Rows `start` to `stop` of piece `k`, which is compared at its first row: every pass over rows in order reads that."""
+        """Return rows `start` to `stop` of piece `k`; its checksum is compared when its first row is read."""
         if not start:
             self.compare(k)
         piece = self.piece(k)

@@ -36,7 +36,7 @@ class Joining(Protocol):
 
     @property
     def parts(self) -> tuple[Any, ...]:
-        """All that decides about the rows, to be hashed."""
+        """Everything that determines the rows, for a hash."""
         ...
 
     def features(self, each: Sequence[Features]) -> Features:
@@ -52,7 +52,7 @@ class Joining(Protocol):
         ...
 
     def num_shards(self, each: Sequence[int]) -> int:
-        """Into how many parts the rows divide where those of each divide into so many."""
+        """Return the number of parts into which the rows divide, from that of each stream."""
         ...
 
 
@@ -70,7 +70,7 @@ class _Rows:
 
 @dataclass(frozen=True, slots=True)
 class ConcatStreams(_Rows):
-    """One after the other."""
+    """Streams one after the other."""
 
     @property
     def text(self) -> str:
@@ -93,7 +93,7 @@ class ConcatStreams(_Rows):
 
 @dataclass(frozen=True, slots=True)
 class Mixture(_Rows):
-    """Taking turns.
+    """Streams that take turns.
 
     Attributes:
         weights: how often each comes; None: one after the other.
@@ -128,7 +128,7 @@ class Mixture(_Rows):
 
 @dataclass(frozen=True, slots=True)
 class ZipStreams:
-    """Side by side."""
+    """Streams side by side."""
 
     @property
     def text(self) -> str:

@@ -72,7 +72,7 @@ class IterableDatasetDict(SplitMapping[IterableDataset]):
 
         Args:
             with_split: the function gets the name of the split after its other arguments.
-            num_workers: of each split that is read, who makes so many calls at once.
+            num_workers: number of calls at once for each split that is read.
             engine, on_error: see `IterableDataset.map`.
 
         Example:
@@ -95,7 +95,7 @@ class IterableDatasetDict(SplitMapping[IterableDataset]):
         engine: str = "threads",
         on_error: str | None = None,
     ) -> Self:
-        """Keep the rows of every split for which `function` returns something true; see `IterableDataset.filter`."""
+        """Keep the rows of every split for which `function` returns a true value; see `IterableDataset.filter`."""
 
     @each_split(IterableDataset)
     def on_error(
@@ -143,7 +143,7 @@ class IterableDatasetDict(SplitMapping[IterableDataset]):
 
         Args:
             dataset_dict_path: local folder or URL.
-            max_shard_size: bytes of rows of a file, about.
+            max_shard_size: approximate bytes of the rows of a file.
             num_shards: number of files of each split; default: as many as `max_shard_size` requires.
             storage_options: for the file system of a URL.
 

@@ -13,6 +13,7 @@ from operator import length_hint
 from typing import Any, Protocol, Self, TypeAlias
 
 from datasets_core.errors import StreamStateError
+from datasets_core.errors.base import put_users_frames_first
 from datasets_core.features.formats.formats import TABULAR, RowFormat
 from datasets_core.features.schema import Features
 from datasets_core.meta.info import DatasetInfo
@@ -41,7 +42,7 @@ class Cursor:
         self.begin(begun)
 
     def begin(self, place: Place) -> None:
-        """Stand at a place before the next row."""
+        """Set the position to a place before the next row."""
         self._before = place
         self._after: Callable[[int], State] | None = None
         self._count, self._rest = 0, iter(_NOTHING)
@@ -136,8 +137,9 @@ class RowIterator:
                 self._rows = rows = self.cursor.over(*self._shown(delivery))
                 for row in rows:
                     return row
-        except BaseException:  # as behind an error in a generator, no row comes any more
+        except BaseException as error:  # as behind an error in a generator, no row comes any more
             self._stop()
+            put_users_frames_first(error)
             raise
         raise StopIteration
 
@@ -168,7 +170,7 @@ class RowIterator:
         return self._stream.saved_at(self.cursor.place)
 
     def load_state_dict(self, state_dict: dict[str, Any]) -> None:
-        """Go on where a state was saved, by an iteration of this stream or of one that was made in the same way.
+        """Resume at a state that was saved by an iteration of this stream, or of one made in the same way.
 
         Args:
             state_dict: what `state_dict` gave.
@@ -204,7 +206,7 @@ class StreamFacts(DatasetFacts):
 
     @property
     def column_names(self) -> list[str] | None:
-        """Names of the columns, or None if only the rows tell; of several streams put together, one row of each is read."""
+        """Names of the columns, or None if only the rows tell; of several combined streams, one row of each is read."""
         if (found := self._known_features()) is not None:
             return list(found)
         names = None if self._plan.steps else self._plan.source.read_names()
@@ -217,7 +219,7 @@ class StreamFacts(DatasetFacts):
 
     @property
     def num_shards(self) -> int:
-        """Into how many parts the rows divide among the workers of a loader."""
+        """Number of parts into which the workers of a loader can divide the rows."""
         return self._plan.num_shards
 
     @property
@@ -231,7 +233,7 @@ class StreamFacts(DatasetFacts):
 
 
 def join_torch(kind: type) -> bool:
-    """Have torch take objects of this class for iterable datasets, where a program has imported torch; whether it has.
+    """Make objects of this class iterable datasets for torch if the program has imported torch; return whether it has.
 
     It is registered as an abstract base class of `collections.abc` would be: nothing of torch is changed or inherited.
     """
@@ -277,7 +279,7 @@ class WorkerNumbers:
         return cls(RawArray("q", 3))
 
     def choose(self, epoch: int) -> int:
-        """Have workers know the epoch; the number of this choice."""
+        """Pass the epoch to the workers; return the number of this choice."""
         self.numbers[1] = epoch
         self.numbers[0] += 1
         return int(self.numbers[0])
@@ -288,7 +290,7 @@ class WorkerNumbers:
         return int(self.numbers[0]), int(self.numbers[1])
 
     def load(self) -> None:
-        """Have the next walk take up a state."""
+        """Start the next iteration of the workers at a state."""
         self.numbers[2] = 0
 
     def takes_up(self, walk: int) -> bool:

@@ -35,7 +35,7 @@ _LEAST_IN_LANES = 32
 
 @dataclass(frozen=True, slots=True)
 class Pack(PlainStep):
-    """Sequences put together.
+    """Packed sequences.
 
     Attributes:
         length: tokens of a row at most.
@@ -115,7 +115,7 @@ def _item(feature: Any) -> Any:
 
 @dataclass(frozen=True, slots=True)
 class Packed(Batchwise):
-    """The rows of a node put together; see `Pack`."""
+    """The packed rows of a node; see `Pack`."""
 
     below: Node
     step: Pack
@@ -246,7 +246,7 @@ def _rows(pieces: _Pieces, most: int) -> _Rows:
 
 
 def first_fit(lengths: Sequence[int], most: int) -> list[int]:
-    """For each length the first row that has room for it.
+    """Return, for each length, the first row with room for it.
 
     >>> first_fit([5, 4, 3, 3, 2, 1], 8)
     [0, 1, 0, 1, 2, 1]

@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Decoded(RowChange):
-    """Media decoded."""
+    """Decodes media."""
 
     pool: WorkerPool | None = None
 
@@ -392,7 +392,7 @@ class Plan:
         return replace(replace(self, num_shards=1).sharded(count, index, is_contiguous=False), num_shards=self.num_shards)
 
     def divides(self, count: int) -> bool:
-        """Return True if so many parts, each a run of the rows, cost no more to read than all of them at once.
+        """Return True if `count` parts, each a run of the rows, cost no more to read than all rows at once.
 
         >>> Dataset.from_dict({"a": [1, 2, 3]}).to_iterable_dataset()._plan.divides(2)
         True

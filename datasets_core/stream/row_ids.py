@@ -246,10 +246,10 @@ def check_steps(steps: Sequence[Step]) -> None:
 
 
 def files_of_plan(plan: Plan) -> RowsOfFiles:
-    """Return the files that a stream reads, one row of it for each of theirs.
+    """Return the files of a stream whose rows are those of the files, one for one.
 
     Raises:
-        ConfigurationError: it reads none, or something is done to their rows.
+        ConfigurationError: it reads none, or a step changes which rows there are.
     """
     if (found := plan.source.by_file) is not None and not plan.steps:
         return found

@@ -29,7 +29,7 @@ _KEY = "same"
 
 
 def folded(at: Any) -> tuple[Any, list[Any]]:
-    """JSON with references to what it has more than once, and a list of that.
+    """Return JSON with references to repeated values, and the list of these values.
 
     >>> found, same = folded([["a" * 999], ["a" * 999], 7])
     >>> found, len(same)
@@ -116,7 +116,7 @@ def check_versions(indexes: Iterable[BlockIndex], seen: Sequence[Sequence[Any]])
 
     Raises:
         FileChangedError: a file has another version.
-        StreamStateError: it does not fit so many lists of files.
+        StreamStateError: it does not fit the number of file lists.
     """
     own = list(indexes)
     is_list = isinstance(seen, (list, tuple)) and len(seen) == len(own) and all(map(_is_entry, seen))

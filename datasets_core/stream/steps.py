@@ -64,7 +64,7 @@ class Step(ABC):
     @property
     @abstractmethod
     def parts(self) -> tuple[Any, ...]:
-        """All that determines the rows, to be hashed."""
+        """Everything that determines the rows, for a hash."""
 
     @abstractmethod
     def on(self, node: Node, epoch: int, shards: int = 1) -> Node:
@@ -89,7 +89,7 @@ class Step(ABC):
     @property
     @abstractmethod
     def counts_rows(self) -> bool:
-        """True if a row that is left out before it changes which others come after it, or how they are put together."""
+        """True if leaving out a row before the step changes which other rows come after it, or how they are grouped."""
 
     @property
     @abstractmethod
@@ -388,7 +388,7 @@ class Filter(PlainStep):
 
 @dataclass(frozen=True, slots=True)
 class Batch(Step):
-    """Rows put together to lists."""
+    """Rows collected into lists."""
 
     size: int | None
     by: tuple[str, ...]
@@ -619,7 +619,7 @@ class Part(Step):
         return even_run(self.shards, self.count, self.index)
 
     def cut(self, rows: int) -> Cut:
-        """Return the rows of the part, of so many."""
+        """Return the rows of the part, among `rows` rows."""
         unit = max(1, rows) if self.together is None else self.together
         if self.shards >= self.count:
             runs = even_runs(rows, self.shards, unit)

@@ -153,13 +153,16 @@ def test_bad_files_are_left_out(written, tmp_path):
 def test_a_value_that_does_not_fit_is_named_with_its_row(written):
     paths = written(PLAIN, pa.table({"a": ["4", "5", "six"], "b": ["x"] * 3}), row_group_size=1)
     features = Features({"a": Value("int64"), "b": Value("string")})
-    with pytest.raises(DatasetGenerationCastError, match=r"1\.parquet, row 2, column 'a'"):
+    with pytest.raises(DatasetGenerationCastError) as caught:
         list(streamed(paths, features=features))
+    assert (caught.value.file, caught.value.row, caught.value.column) == (str(paths[1]), 2, "a")
 
 
 def test_columns_that_do_not_fit_are_told_with_the_file(written):
-    with pytest.raises(DatasetGenerationCastError, match=r"1\.parquet does not fit split 'train'"):
-        list(streamed(written(PLAIN, PLAIN.select(["a"]))))
+    paths = written(PLAIN, PLAIN.select(["a"]))
+    with pytest.raises(DatasetGenerationCastError) as caught:
+        list(streamed(paths))
+    assert caught.value.file == str(paths[1])
     with pytest.raises(FileFormatError, match="has no column 'z'"):
         list(streamed(written(PLAIN), columns=["z"]))
 

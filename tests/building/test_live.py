@@ -34,7 +34,6 @@ from datasets_core.errors import (
     DatasetGenerationError,
     DeniedAccessError,
     ManualDownloadError,
-    ScriptTimeoutError,
     StreamStateError,
     UnknownSplitError,
     UrlNotFoundError,
@@ -477,16 +476,19 @@ def test_files_to_be_fetched_by_hand_are_asked_for(tmp_path):
         builder.as_streaming_dataset("train")
 
 
-def test_code_that_hangs_is_stopped(tmp_path):
+def test_code_that_hangs_is_stopped(tmp_path, stopped_in):
     def generate():
         yield 0, {"n": 0}
         while True:
             pass
 
-    rows = iter(made_by(generate)(cache_dir=str(tmp_path)).as_streaming_dataset("train", timeout=0.3))
-    assert next(rows) == {"n": 0}
-    with pytest.raises(ScriptTimeoutError):
+    def load(seconds):
+        rows = iter(made_by(generate)(cache_dir=str(tmp_path)).as_streaming_dataset("train", timeout=seconds))
+        assert next(rows) == {"n": 0}
         next(rows)
+
+    error, _ = stopped_in(load, "at row 1")
+    assert (error.split, error.row) == ("train", 1)
 
 
 def test_the_script_of_a_folder_streams_by_load_dataset(tmp_path, caplog):

@@ -15,7 +15,7 @@ from datasets_core import Dataset, Value, errors, load_dataset
 CLASSES = [
     found
     for _, found in inspect.getmembers(errors, inspect.isclass)
-    if issubclass(found, errors.DatasetsCoreError) and found.__module__.startswith("datasets_core.errors.")
+    if issubclass(found, errors.DatasetsCoreError) and found.__module__ == "datasets_core.errors"
 ]
 
 SAMPLES = [
@@ -132,7 +132,68 @@ FOUND: list[tuple[errors.DatasetsCoreError, dict[str, Any]]] = [
         errors.RevisionNotFoundError("org/name", "v9"),
         {"value": "v9", "advice": "Give a branch, a tag or a full commit hash as revision="},
     ),
+    (
+        errors.DamagedRecordError("a.tfrecord", "data CRC", record=7, offset=1234, reason="it is 0x1", advice="Fetch it"),
+        {"file": "a.tfrecord", "row": 7, "advice": "Fetch it"},
+    ),
+    (
+        errors.EmptyRepositoryError("org/name"),
+        {"advice": "Add data files (CSV, JSON, Parquet, text, images, …), or name files with data_files="},
+    ),
+    (
+        errors.FileChangedError("http://h/x"),
+        {"file": "http://h/x", "advice": "Load the dataset again; states saved with the old file are invalid"},
+    ),
+    (
+        errors.GatedRepositoryError("org/name", token_sent=False, page="https://hub/x"),
+        {"advice": "Request access at https://hub/x and log in (hf auth login, HF_TOKEN or token='hf_…')"},
+    ),
+    (
+        errors.HubUnreachableError("hf://datasets/a/b", "no connection", repo_id="a/b"),
+        {"file": "hf://datasets/a/b", "advice": "Check the connection and HF_ENDPOINT, then run again"},
+    ),
+    (errors.InvalidTokenError("The Hub does not know the token", advice="Log in"), {"advice": "Log in"}),
+    (
+        errors.MediaDecodeError("image 'a.png'", "it is cut").at(column="image", row=3),
+        {"row": 3, "advice": "Fix the file, leave the row out, or read the stored bytes with decode=False"},
+    ),
+    (errors.MediaError("image 'a.png'", "is cut", "Fix it", row=3), {"row": 3, "advice": "Fix it"}),
+    (
+        errors.MissingDependencyError("nibabel", needed_for="Decoding", install="datasets_core[science]"),
+        {"advice": "Run: pip install 'datasets_core[science]'"},
+    ),
+    (errors.MissingVersionError("acme/reviews"), {"advice": "Set VERSION = Version('1.0.0') in its class"}),
+    (errors.NestedQueueRunnerError(), {"advice": "Remove the inner block"}),
+    (errors.NoDataFilesError("data/*.tfrecord"), {"value": "data/*.tfrecord", "advice": "Check the path or pattern"}),
+    (errors.NotPreparedError("train"), {"value": "train", "advice": "Call download_and_prepare() first"}),
+    (errors.OutOfRangeError("provider", num_samples=9), {"advice": "Pass num_epochs=None to repeat without end"}),
+    (
+        errors.RepositoryNotFoundError("org/name", token_sent=True),
+        {"advice": "Check its name, or ask its owner for access"},
+    ),
+    (
+        errors.ScriptMemoryError("a.py", limit=1 << 30),
+        {"advice": "Keep less in memory at a time, or raise the setting confined_memory_bytes"},
+    ),
+    (errors.TooManyErrorsError(9, 8, {"CastError": 9}), {"advice": "Fix the rows or the function, or raise max_errors"}),
+    (
+        errors.UntrustedPathError("/etc/passwd", allowed=["/data"]),
+        {
+            "file": "/etc/passwd",
+            "advice": "If you trust the data, allow its folder or URL: datasets_core.config.using(media_paths=[…])",
+        },
+    ),
+    (errors.WorkerDiedError("A worker died.", job=3), {}),
+    (
+        errors.WrongVersionError("d", old="1.0.0", new="1.0.1", right="2.0.0", level="major", changes=["x"]),
+        {"value": "1.0.1", "advice": "Use version 2.0.0 or higher, or build without check_version"},
+    ),
 ]
+
+
+def test_the_fields_of_every_error_are_looked_at() -> None:
+    own = {cls for cls in CLASSES if "__init__" in vars(cls)}
+    assert own - {type(error) for error, _ in FOUND} == set()
 
 
 @pytest.mark.parametrize(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import inspect
 import pydoc
+import re
 import subprocess
 import sys
 from collections.abc import Callable
@@ -81,7 +82,9 @@ def test_help_shows_the_parameters_and_what_is_said_of_the_rows_of_a_split(kind:
     shown = pydoc.plain(pydoc.render_doc(kind.map))
 
     assert f"{kind.__name__}.map = map(self, function" in shown.replace("\n", " ") or "map(self, function" in shown
-    assert f"`{kind._kind.__name__}.map`" in shown and inspect.getdoc(kind._kind.map).splitlines()[-1].strip() in shown
+    assert f"`{kind._kind.__name__}.map`" in shown
+    said = re.search(r"^ {4}batched: .*?(?=^ {4}batch_size: )", inspect.getdoc(kind._kind.map), re.DOTALL | re.MULTILINE)
+    assert said is not None and said[0] in inspect.getdoc(kind.map) and said[0].splitlines()[1] in shown
 
 
 PROGRAM = """

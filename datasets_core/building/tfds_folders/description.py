@@ -75,7 +75,7 @@ class TfdsDescription:
         """Return the splits, by their files of a format.
 
         Raises:
-            ManifestError: what is recorded of one means nothing.
+            ManifestError: the record of one is invalid.
         """
         found: dict[str, TfdsSplit] = {}
         for form in self.stored.get("splits") or ():
@@ -110,7 +110,7 @@ class TfdsDescription:
             metadata: further values of the author.
 
         Raises:
-            ManifestError: something of it means nothing.
+            ManifestError: a part of it is invalid.
         """
         with _refusing(self.path):
             stored = self.stored

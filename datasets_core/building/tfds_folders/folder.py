@@ -485,7 +485,7 @@ class RecordCursor:
             pass
 
     def check_end(self) -> None:
-        """See that no record follows.
+        """Check that no record follows.
 
         Raises:
             DamagedShardError: one does.
@@ -574,7 +574,7 @@ class RecordShard:
         renewed_after_fork(self)
 
     def forked(self) -> None:
-        """Have a lock and an open file of this process."""
+        """Create the lock and the open file of this process."""
         self._lock = threading.RLock()
         self._cursor: RecordCursor | None = None
 
@@ -621,7 +621,7 @@ class RecordShard:
                 raise copy.copy(self._failures[number])
 
     def close(self) -> None:
-        """Give back the open file."""
+        """Close the file."""
         with self._lock:
             cursor, self._cursor = self._cursor, None
             if cursor is not None:

@@ -88,7 +88,7 @@ class Leaf:
 
     @property
     def item_size(self) -> int:
-        """Values of an item; where a size varies, a divisor of them."""
+        """Number of values of an item; if a size varies, a divisor of that number."""
         return 1 if self.is_one_value else prod(size for size in self.shape if size is not None)
 
 
@@ -107,7 +107,7 @@ class Fields:
 
 @dataclass(frozen=True, slots=True)
 class Items:
-    """A list of what another node is.
+    """A list whose elements have the layout of another node.
 
     Attributes:
         feature: a `List`.

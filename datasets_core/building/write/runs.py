@@ -218,7 +218,7 @@ class RunWriter:
 
 @contextlib.contextmanager
 def order_file(folder: str, name: str) -> Iterator[Any]:
-    """A function that appends numbers to a new file, which is on the disk when the block ends."""
+    """Yield a function that appends numbers to a new file; the file is synchronized to the disk when the block ends."""
     path = os.path.join(folder, name)
     with disk_errors(path), open(path, "wb") as out:
         yield lambda numbers: out.write(np.ascontiguousarray(numbers).data)
@@ -246,7 +246,7 @@ def order_line(folder: str, run: Run, line: int, start: int, stop: int) -> Words
 
 
 def high_words(folder: str, run: Run) -> Words:
-    """Return the high words of a run, mapped: for a search, or a look at some of them."""
+    """Return the high words of a run, mapped: for a search, or to read some of them."""
     lines: Words = np.memmap(os.path.join(folder, run.order), np.uint64, "r", shape=(_LINES, run.rows))
     high: Words = lines[0]
     return high

@@ -44,7 +44,7 @@ _CONTROLS = dict.fromkeys([*range(9), *range(11, 32), *range(127, 160)])  # they
 
 
 def framed(title: str, inner: str) -> str:
-    """Markup in the frame that all views share; the title is text."""
+    """Return markup in the frame of all views; the title is plain text, and is escaped."""
     return f'{_STYLE}<div class="dsc"><div class="about">{escape(title)}</div>{inner}</div>'.translate(_CONTROLS)
 
 
@@ -80,12 +80,14 @@ class Lengths:
     Args:
         unit: "characters", "bytes" or "items".
         min, mean, max: over the values that are not null.
+        histogram: of the lengths; `describe` leaves it out.
     """
 
     unit: str
     min: int
     mean: float
     max: int
+    histogram: Histogram | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -96,7 +96,7 @@ class TextIndex:
             )
 
     def search(self, query: str, k: int = 10, **kwargs: Any) -> tuple[list[float], list[int]]:
-        """Scores and rows of the `k` texts that answer a query best."""
+        """Return scores and rows of the `k` texts that match a query best."""
         body = {"query": {"multi_match": {"query": query, "fields": ["text"], "type": "cross_fields"}}, "size": k}
         hits = self.es_client.search(index=self.es_index_name, body=body, **kwargs)["hits"]["hits"]
         return [hit["_score"] for hit in hits], [int(hit["_id"]) for hit in hits]

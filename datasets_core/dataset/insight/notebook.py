@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 
 class Overview(Rows):
-    """A dataset completely, handed over or looked at."""
+    """Whole datasets: for other Arrow tools, and as HTML in notebooks."""
 
     # -- for other tools -----------------------------------------------------------------------------------------------
 

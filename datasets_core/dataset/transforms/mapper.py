@@ -57,7 +57,7 @@ class MappedRows:
     array: Callable[[int], pa.Array]
 
     def batch(self, without: Collection[str] = ()) -> pa.RecordBatch:
-        """Return the rows, but for some columns that are kept."""
+        """Return the rows without the columns in `without`."""
         places = [place for place, name in enumerate(self.names) if name not in without]
         if not places:
             return rows_without_columns(self.length)
@@ -124,7 +124,7 @@ class Assembler:
         self._kinds: Mapping[str, FeatureType] = {}
 
     def add(self, draft: Draft) -> list[MappedRows]:
-        """Take a draft; the rows before it, if it ends them."""
+        """Add a draft; return the rows before it if it does not continue them."""
         length = draft.length()
         types = [None if array is None else array.type for array in draft.arrays]
         made = [] if self._continues(draft, types) else self.flush()
@@ -154,9 +154,7 @@ class Assembler:
         )
 
     def flush(self) -> list[MappedRows]:
-        """Return the rows that wait; of a very large block in several batches, so that columns that stay are not put
-        together.
-        """
+        """Return the waiting rows; a very large block in several batches, so that unchanged columns are not concatenated."""
         drafts = self._drafts
         if not drafts:
             return []
@@ -244,7 +242,7 @@ class Mapper:
         return self._assembled(self._drafts(start, stop, shift))
 
     def passed(self, start: int, stop: int) -> Iterator[MappedRows]:
-        """Return the rows from `start` to `stop` as they are, but for columns that are to go."""
+        """Return the rows from `start` to `stop` unchanged, without the removed columns."""
         return self._assembled(map(self._passed, self.inputs.blocks(start, stop)))
 
     def _assembled(self, drafts: Iterable[Draft]) -> Iterator[MappedRows]:

@@ -115,7 +115,7 @@ class Inputs:
                 start += batch.num_rows
 
     def batches(self, start: int, stop: int, size: int) -> Iterator[Block]:
-        """Yield the rows from `start` to `stop`, in blocks of `size` rows but for the last."""
+        """Yield the rows from `start` to `stop`, in blocks of `size` rows except the last."""
         for first in range(start, stop, size):
             yield self.block(first, min(first + size, stop))
 
@@ -181,7 +181,7 @@ class Inputs:
 
     @cached_property
     def decoder(self) -> Decoder:
-        """Makes what the user sees of values that are stored otherwise."""
+        """Decodes stored values to the values that users see."""
         return Decoder(self.dataset._features, self.dataset._media_paths())
 
     def values(self, name: str, array: pa.Array) -> list[Any]:
@@ -199,7 +199,7 @@ def _is_changeable(arrow_type: pa.DataType) -> bool:
 
 
 class Block:
-    """Some rows, as Arrow has them and as the function is given them.
+    """Rows as Arrow data, and as arguments of the function.
 
     Attributes:
         start: the number of the first row.
@@ -297,7 +297,7 @@ class Block:
         return [[row[name] for row in rows] for name in wanted]
 
     def whole(self) -> Any:
-        """Return the rows together, as the function is given them."""
+        """Return the rows together, in the form in which the function receives them."""
         inputs = self.inputs
         if inputs.formatted is not None and not inputs.reads_by_column:
             return inputs.formatted._batch(self.numbers)

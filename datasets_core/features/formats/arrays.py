@@ -366,7 +366,7 @@ def _shaped_nulls(array: pa.Array, known: Array, shape: tuple[int, ...], casting
 
 
 def texts(array: pa.Array) -> Array:
-    """Texts or bytes as an array of theirs; of objects if there are nulls, or if that would cut zeros or be far larger."""
+    """Return texts or bytes as an array of fixed width; of objects if there are nulls, trailing zeros or a few long values."""
     values = reader(array.type)(array)
     if array.null_count or not values:
         return as_objects(values)
@@ -512,7 +512,7 @@ class NanosecondDatetime(_Fine, dt.datetime):
 
     @classmethod
     def of(cls, whole: dt.datetime, nanosecond: int) -> Self:
-        """`whole` and `nanosecond` more."""
+        """Return `whole` plus `nanosecond`."""
         date = whole.year, whole.month, whole.day
         time = whole.hour, whole.minute, whole.second, whole.microsecond, whole.tzinfo
         return cls._made(nanosecond, *date, *time, fold=whole.fold)
@@ -562,7 +562,7 @@ class NanosecondTime(_Fine, dt.time):
 
     @classmethod
     def of(cls, whole: dt.time, nanosecond: int) -> Self:
-        """`whole` and `nanosecond` more."""
+        """Return `whole` plus `nanosecond`."""
         parts = whole.hour, whole.minute, whole.second, whole.microsecond, whole.tzinfo
         return cls._made(nanosecond, *parts, fold=whole.fold)
 
@@ -592,7 +592,7 @@ class NanosecondTimedelta(_Fine, dt.timedelta):
 
     @classmethod
     def of(cls, whole: dt.timedelta, nanosecond: int) -> Self:
-        """`whole` and `nanosecond` more."""
+        """Return `whole` plus `nanosecond`."""
         return cls._made(nanosecond, whole.days, whole.seconds, whole.microseconds)
 
     @property

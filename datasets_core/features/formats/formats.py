@@ -44,7 +44,7 @@ _GROUP = "datasets_core.formats"
 
 
 class TabularFormat(NamedTuple):
-    """A kind of tables or data frames in which rows come out, and which functions may give back: a row of `TABULAR`.
+    """A type of tables or data frames that rows are returned as, and that functions may return: a row of `TABULAR`.
 
     Attributes:
         name: for `with_format(name)`.
@@ -285,7 +285,7 @@ _NONE: Mapping[str, Any] = MappingProxyType({})
 
 
 class Objects(Protocol):
-    """Gives the columns of a table that the user sees as Python objects; see `TabularFormat`."""
+    """Returns the columns of a table that the user sees as Python objects; see `TabularFormat`."""
 
     def __call__(self, *, arrays: bool = False) -> dict[str, Any]: ...
 

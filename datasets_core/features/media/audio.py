@@ -378,7 +378,7 @@ def wav_bytes(array: Any, sampling_rate: Any, num_channels: int | None = None) -
 
 @dataclass(frozen=True, slots=True)
 class Audio(Media):
-    """A sound in each row: a path, bytes or `{"array", "sampling_rate"}` goes in, a `Sound` comes out.
+    """A sound in each row: written as a path, bytes or `{"array", "sampling_rate"}`, read as a `Sound`.
 
     A `Sound` reads its file on use: `sound["array"]`, `sound["sampling_rate"]`, `sound.get_all_samples()`.
 

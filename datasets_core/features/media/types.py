@@ -28,9 +28,9 @@ PROGRAM_FORMATS = frozenset({"EPS", "IPTC"})
 
 @dataclass(frozen=True, slots=True)
 class Image(Media):
-    """A picture in each row: a path, bytes, a numpy array or a Pillow image goes in, a Pillow image comes out.
+    """A picture in each row: written as a path, bytes, a numpy array or a Pillow image, read as a Pillow image.
 
-    EPS is stored and not decoded, since Pillow would have Ghostscript run the program that such a file is.
+    EPS is stored and not decoded, since Pillow passes such files to Ghostscript, which runs them as programs.
 
     Args:
         mode: the mode to convert to, for example `"RGB"`; None leaves each image in its own.
@@ -113,7 +113,8 @@ def _pillow(needed_for: str) -> Any:
 
 
 _STARTS = ((b"\xff\xd8\xff", "JPEG"), (b"\x89PNG", "PNG"), (b"GIF8", "GIF"))
-_ENDINGS = {"jpg": "JPEG", "jpeg": "JPEG", "png": "PNG", "gif": "GIF"}
+_ENDINGS = {"jpg": "JPEG", "jpeg": "JPEG", "png": "PNG", "gif": "GIF", "heic": "HEIF", "heif": "HEIF"}
+_HEIF_STARTS = {b"ftyp" + brand for brand in (b"heic", b"heix", b"heim", b"heis", b"hevc", b"hevx", b"mif1", b"msf1")}
 
 
 def _opened(pillow: Any, source: str | io.BytesIO) -> Any:
@@ -121,8 +122,12 @@ def _opened(pillow: Any, source: str | io.BytesIO) -> Any:
     if isinstance(source, str):
         likely = _ENDINGS.get(source.rpartition(".")[2].lower())
     else:
-        head = source.getbuffer()[:4].tobytes()
+        head = source.getbuffer()[:12].tobytes()
         likely = next((name for start, name in _STARTS if head.startswith(start)), None)
+        if head[4:] in _HEIF_STARTS:
+            likely = "HEIF"
+    if likely == "HEIF" and likely not in pillow.OPEN:
+        needed("pillow_heif", "Decoding HEIC images", "datasets_core[heic]").register_heif_opener()
     if likely is not None:
         with contextlib.suppress(pillow.UnidentifiedImageError):
             return pillow.open(source, formats=(likely,))
@@ -179,7 +184,7 @@ def _pixel_type(array: npt.NDArray[Any]) -> np.dtype[Any]:
 
 @dataclass(frozen=True, slots=True)
 class Pdf(Media):
-    """A PDF document in each row: a path, bytes or a `pdfplumber.pdf.PDF` goes in, a `pdfplumber.pdf.PDF` comes out.
+    """A PDF document in each row: written as a path, bytes or a `pdfplumber.pdf.PDF`, read as a `pdfplumber.pdf.PDF`.
 
     Args:
         decode: False shows `{"bytes": …, "path": …}`, for which pdfplumber is not needed.
@@ -257,7 +262,8 @@ class Nifti(Media):
             import gzip  # 1 ms that other columns do without
 
             raw = gzip.decompress(raw)
-        return nibabel.Nifti1Image.from_bytes(raw)
+        is_second = int.from_bytes(raw[:4], "little") == 540 or int.from_bytes(raw[:4], "big") == 540  # bytes of its header
+        return (nibabel.Nifti2Image if is_second else nibabel.Nifti1Image).from_bytes(raw)
 
 
 @dataclass(frozen=True, slots=True)
@@ -373,7 +379,7 @@ def _text(data: bytes | None, path: str | None, paths: MediaPaths) -> IO[str]:
 
 @dataclass(frozen=True, slots=True)
 class Video(Media):
-    """A film in each row: a path, bytes or a torchcodec `VideoDecoder` goes in, a `VideoDecoder` comes out.
+    """A film in each row: written as a path, bytes or a torchcodec `VideoDecoder`, read as a `VideoDecoder`.
 
     Args:
         decode: False shows `{"bytes": …, "path": …}`, for which torchcodec is not needed.

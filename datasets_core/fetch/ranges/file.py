@@ -36,7 +36,7 @@ class FileVersion:
 
 
 class SeekableFile(io.RawIOBase):
-    """A file that knows its size and the place that is read next: who reads derives from it."""
+    """Base class of files with a known size and a position that is read next."""
 
     _size: int
     _at = 0
@@ -203,7 +203,11 @@ class LocalRanges(_SoughtRanges):
         return FileVersion(found.st_size, str(found.st_mtime_ns))
 
     def _part(self, data: BinaryIO, start: int, count: int) -> bytes:
-        return os.pread(data.fileno(), count, start)
+        if hasattr(os, "pread"):
+            return os.pread(data.fileno(), count, start)
+        with open(data.name, "rb") as own:  # on Windows, where threads share the place of a file
+            own.seek(start)
+            return own.read(count)
 
 
 class OpenedRanges(_SoughtRanges):

@@ -124,7 +124,7 @@ class TransportRanges:
         renewed_after_fork(self)
 
     def forked(self) -> None:
-        """Have locks of this process: those who held them are in the one that it was forked from."""
+        """Create the locks anew after a fork: threads that held them belong to the parent process."""
         self._lock, self._whole_lock = threading.Lock(), threading.Lock()
 
     def __getstate__(self) -> dict[str, Any]:
@@ -296,9 +296,9 @@ class _Item(Generic[T]):
 
 
 class ReadAhead(Generic[T]):
-    """Things that are fetched before they are taken; to be used by one thread.
+    """Values that are fetched before they are taken; used by one thread.
 
-    A process that is forked from this one begins with the same list, and with none of it fetched.
+    A forked process starts with the same list, and fetches all of it again.
 
     Args:
         budget_bytes: how much may be fetched, or under way, and not taken; one thing may always be.  By default the setting
@@ -327,7 +327,7 @@ class ReadAhead(Generic[T]):
         return ReadAhead, (self._budget, self._most)
 
     def want(self, items: Iterable[tuple[Hashable, int, Callable[[], T]]]) -> None:
-        """Say what is taken next, in order; what was wanted before and is not among it is dropped.
+        """Set what is taken next, in order; earlier requests that are not among it are dropped.
 
         Args:
             items: for each thing its key, about how many bytes it takes, and what fetches it, which runs in a thread.
@@ -374,7 +374,7 @@ class ReadAhead(Generic[T]):
         return list(self._items)
 
     def close(self) -> None:
-        """Drop everything; the threads go when they have done what they do.  It may be used again."""
+        """Drop everything; the threads end after their current fetch. The object can be used again."""
         self.want(())
         self._pool.close()
 
@@ -451,7 +451,7 @@ class Pieces:
         renewed_after_fork(self)
 
     def forked(self) -> None:
-        """Have nothing on its way: the threads are those of the process that this one was forked from."""
+        """Reset after a fork: the threads belong to the parent process."""
         self._ahead: deque[tuple[int, int, bytes, Underway[tuple[list[Bytes], FileVersion | None]]]] = deque()
 
     def at(self, place: int, count: int = 0) -> memoryview:
@@ -489,7 +489,7 @@ class Pieces:
             start += jump
 
     def drop(self, *, before: int | None = None) -> None:
-        """Want nothing more of what is on its way, or of what of that ends before a place."""
+        """Cancel the fetches in progress, or those of them that end before a position."""
         while self._ahead and (before is None or self._ahead[0][1] <= before):
             self._ahead.popleft()[3].drop()
 

@@ -105,13 +105,13 @@ class PartedBytes(io.RawIOBase):
         self._first_bytes, self._quiet = min(max(count, FIRST_BYTES), MOST_BYTES), quiet
 
     def expect_tail(self) -> None:
-        """Say, before anything is read, that the end of the file is requested first."""
+        """Announce, before anything is read, that the end of the file is requested first."""
         self._is_tail_first = True
 
     def skim(self, unwanted: int) -> int:
-        """Say that only a few bytes are requested at each position that is sought from now on, as of the headers of a tar.
+        """Announce that only a few bytes are requested at each position from now on, such as the headers of a tar.
 
-        Much between them is left out, and less where the positions have one distance: the next ones are then requested ahead.
+        Large gaps are skipped; if the positions are evenly spaced, the next ones are requested ahead.
 
         Args:
             unwanted: bytes that come next, up to the position that is sought.
@@ -124,11 +124,11 @@ class PartedBytes(io.RawIOBase):
         return self._num_waits * _WAIT_BYTES + (sys.maxsize if self._pieces is None else self._pieces.num_asked)
 
     def read_on(self) -> None:
-        """Say that all bytes are requested again, after each position that is sought."""
+        """Announce that all bytes after each position are requested again."""
         self._is_skimmed = False
 
     def bound(self, ends: Sequence[int]) -> None:
-        """Say where parts of the file end: who reads up to there has nothing after it fetched."""
+        """Announce where parts of the file end: nothing after an end is fetched for a reader of the part before it."""
         if self._pieces is not None:
             self._pieces.ends = sorted(ends)
 

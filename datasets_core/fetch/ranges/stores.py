@@ -230,7 +230,7 @@ class StoreTransport:
         renewed_after_fork(self)
 
     def forked(self) -> None:
-        """Have locks of this process, and a store of its own: that of the process before has a thread there."""
+        """Create locks and a store for this process after a fork: the store of the parent process has its threads there."""
         self._lock = threading.Lock()
         self._found: tuple[Any, str] | None = None
         self._opened: Any = None

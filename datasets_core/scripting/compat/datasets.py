@@ -126,7 +126,7 @@ def cast_to_python_objects(obj: Any, only_1d_for_numpy: bool = False, optimize_l
 
 
 def set_caching_enabled(boolean: bool) -> None:
-    """True if the results of transforms are kept, from now on."""
+    """Choose whether results of transforms are cached from now on."""
     (config.enable_caching if boolean else config.disable_caching)()
 
 

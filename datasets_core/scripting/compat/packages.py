@@ -511,7 +511,7 @@ class AbslLogging(SimpleNamespace):
 
     @staticmethod
     def set_verbosity(level: Any) -> None:
-        """Nothing: how much is shown is for the program to say."""
+        """Do nothing: the program chooses the level of its log."""
 
     @staticmethod
     def get_verbosity() -> int:

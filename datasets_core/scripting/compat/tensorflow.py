@@ -141,7 +141,7 @@ TYPES = {
 
 
 def as_dtype(given: Any) -> DType:
-    """Return the type that is meant by a name, a type of numpy or one of Python.
+    """Return the type for a name, a type of numpy or one of Python.
 
     >>> as_dtype(np.uint8), as_dtype(str), as_dtype(float)
     (tf.uint8, tf.string, tf.float32)

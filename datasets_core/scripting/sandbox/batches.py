@@ -187,7 +187,7 @@ def unknown(form: Mapping[str, Any]) -> NoReturn:
 
 
 class Values:
-    """In the confined process: the values that stay there, in the order in which they were met."""
+    """Values that stay in the confined process, in the order in which they occurred."""
 
     def __init__(self) -> None:
         self._values: list[Any] = []
@@ -273,7 +273,7 @@ def _is(kind: pa.DataType, tests: Sequence[Callable[[pa.DataType], bool]]) -> bo
 
 
 class OtherKey:
-    """A key that cannot be one, as its words.
+    """An invalid key, as text.
 
     Args:
         text: its words.
@@ -397,7 +397,7 @@ def whole(data: pa.RecordBatch | pa.Table) -> pa.Buffer:
 
 
 class Sender:
-    """Batches as payloads: the schema comes along where it is another than before."""
+    """Yield batches as payloads; a schema is included when it changes."""
 
     def __init__(self) -> None:
         self._schema: pa.Schema | None = None

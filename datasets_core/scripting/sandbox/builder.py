@@ -123,7 +123,7 @@ class SandboxedBuilder(DatasetBuilder):
 
     @classmethod
     def get_imported_module_dir(cls) -> str:
-        """Nothing that is of use: the module is imported in another process."""
+        """Return an empty string, since the module is imported in another process."""
         return ""
 
     @property

@@ -58,7 +58,7 @@ class Home:
 
     @property
     def mark(self) -> str:
-        """A file that is there once something not public is among them."""
+        """A file that exists once one of the files is not public."""
         return os.path.join(self.folder, "private")
 
     def scratch(self, family: str) -> str:
@@ -300,7 +300,7 @@ def _arrived(token: str, state: dict[str, Any]) -> Children:
 
 @contextlib.contextmanager
 def in_time(script: str, deadline: Deadline | None, doing: str) -> Iterator[None]:
-    """Say of what was not done in time how much time it had."""
+    """Name the whole time limit in timeout errors of the block."""
     try:
         yield
     except ScriptTimeoutError as error:

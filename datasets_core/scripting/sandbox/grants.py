@@ -43,7 +43,7 @@ _LONGEST_URL = 8192
 
 
 def check_folder(folder: str, what: str) -> None:
-    """Refuse to give a script a folder that holds much else: the root, a home, or what is above it.
+    """Refuse to give a script a folder with unrelated files: the root, a home folder, or a parent of one.
 
     Args:
         folder: it is readable completely.

@@ -84,7 +84,7 @@ def coverage(version: int) -> list[str]:
 def restrict(
     *, readable: Iterable[str], listed: Iterable[str] = (), writable: Iterable[str], devices: Iterable[str], version: int
 ) -> None:
-    """Let this thread reach nothing but these files and folders, for good.
+    """Restrict this thread to these files and folders, permanently.
 
     Args:
         readable: what may be read.
@@ -435,7 +435,7 @@ def _assembled(name: str, rules: dict[int, list[Instruction]], otherwise: int) -
 
 
 def forbid_new_privileges() -> None:
-    """No program that this process might execute can get more rights than it has; filters and Landlock ask for that.
+    """Prevent programs that this process executes from gaining rights; filters and Landlock require it.
 
     Raises:
         OSError: the kernel refused.

@@ -122,9 +122,9 @@ _WORLD = ("--unshare-all", "--die-with-parent", "--new-session")
 
 
 def command(found: str, words: Sequence[str], *, inputs: Sequence[str], scratch: str) -> list[str]:
-    """Return the command line that runs `words` in a world of its own.
+    """Return the command line that runs `words` in its own namespaces.
 
-    What is bound there cannot be written but for the scratch folder; the root of that world cannot either, since it is memory.
+    Mounted folders are read-only, except the scratch folder; the root is a file system in memory, and read-only.
 
     Args:
         found: bwrap.
@@ -230,6 +230,8 @@ def memory_bytes() -> int:
     chosen = settings().confined_memory_bytes
     if chosen is not None:
         return chosen
+    if not hasattr(os, "sysconf"):  # as on Windows, where no script is confined
+        return _LEAST_MEMORY
     return max(_LEAST_MEMORY, os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE") // 2)
 
 
@@ -345,7 +347,7 @@ def _address_space() -> int:
 
 
 def drop_capabilities(machine: str) -> None:
-    """Give up every capability, for good: a root that is left is one in name.
+    """Drop every capability permanently, so that root has no more rights than other users.
 
     Raises:
         OSError: the kernel refused.
@@ -360,7 +362,7 @@ def drop_capabilities(machine: str) -> None:
 
 
 def die_with(parent: int) -> None:
-    """Let this process be killed when `parent`, which forked it, ends.
+    """Make the kernel kill this process when `parent`, which forked it, ends.
 
     Raises:
         ProcessLookupError: it has ended already.

@@ -161,11 +161,11 @@ class Output:
 
     @property
     def tail(self) -> str:
-        """The last that was printed."""
+        """The last lines of the output."""
         return shown(self._tail.decode(errors="replace"))
 
     def drain(self) -> bool:
-        """Take what is there, without waiting; False once nothing more will come."""
+        """Read the available output without waiting; return False at its end."""
         for _ in range(_AT_ONCE >> 16):
             try:
                 chunk = os.read(self.descriptor, 1 << 16)
@@ -196,7 +196,7 @@ class Output:
         if self._shown > MAX_BYTES:
             logger.info("%s printed more than %d bytes; the rest is left out.", self._script, MAX_BYTES)
         else:
-            logger.info("%s: %s", self._script, shown(line.decode(errors="replace").rstrip()))
+            logger.warning("%s: %s", self._script, shown(line.decode(errors="replace").rstrip()))
 
 
 __all__ = ["Sandbox", "SandboxedProcess"]
@@ -581,7 +581,7 @@ class SandboxedProcess:
         raise PipeError(f"a {kind.name.lower()} out of turn")
 
     def close(self) -> None:
-        """Let it end by itself, for a moment; then as `kill`."""
+        """Wait a moment for the process to end, then kill it."""
         if self._release.alive and self._held.owner == os.getpid():
             self.go_on()
             self._held.descriptors.remove(self._requests)
@@ -593,7 +593,7 @@ class SandboxedProcess:
         self.kill()
 
     def kill(self) -> None:
-        """End it, and leave nothing of it."""
+        """End the process, and remove everything that it left."""
         with self._life:
             if self._release.alive:
                 self._output.drain()

@@ -127,7 +127,7 @@ def files_of(form: Sequence[Any]) -> DataFilesDict:
 
 @dataclass(frozen=True, slots=True)
 class RemoteText:
-    """A value of a config that stays in the confined process: its words.
+    """A value of a config that stays in the confined process, as text.
 
     Args:
         text: its words.
@@ -416,7 +416,7 @@ def _head(text: bytes | bytearray) -> dict[str, Any]:
 
 
 class Incoming:
-    """The parent's end of what a confined process says: non-blocking, and on its guard.
+    """The parent's end of the pipe from a confined process: non-blocking, and every message is checked.
 
     Args:
         descriptor: the pipe.
@@ -434,7 +434,7 @@ class Incoming:
 
     @property
     def is_empty(self) -> bool:
-        """Nothing has been read that is not handed on yet."""
+        """True if all data that was read has been returned."""
         return not self._begun and self._pending is None
 
     def read(self) -> tuple[Kind, Message] | None:
@@ -540,13 +540,13 @@ class Channel:
         """Ask the parent something in the course of a request.
 
         Raises:
-            EOFError: the parent has gone.
+            EOFError: the parent has ended.
         """
         with self._lock:
             self.send(Kind.QUESTION, head)
             answer = self._receive(Kind.ANSWER)
         if answer is None:
-            raise EOFError("the parent of this confined process has gone")
+            raise EOFError("the parent of this confined process has ended")
         return answer
 
     def fail(self, error: BaseException) -> None:

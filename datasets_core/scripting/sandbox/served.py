@@ -8,6 +8,7 @@ import dataclasses
 import io
 import os
 import queue
+import sys
 import warnings
 from collections.abc import Callable, Mapping
 from typing import Any, BinaryIO, NoReturn, cast
@@ -101,7 +102,7 @@ class RemoteDownloads(DownloadManager):
         return self.extract(found) if self.download_config.extract_compressed_file else found
 
     def extract(self, path_or_paths: Any, num_proc: int | None = None) -> Any:
-        """Unpack archives: see `DownloadManager.extract`.  The parent does it, but for files that the script made itself."""
+        """Unpack archives: see `DownloadManager.extract`.  The parent does it, except for files that the script made itself."""
         asked = list(dict.fromkeys(leaves(path_or_paths)))
         own = os.path.join(scratch(), "")
         made = [path for path in asked if os.path.realpath(path).startswith(own)]
@@ -153,10 +154,10 @@ class RemoteDownloads(DownloadManager):
         return self._asked("locate", [name])[name] or None
 
     def delete_extracted_files(self) -> None:
-        """Nothing: the parent removes what is not kept."""
+        """Do nothing: the parent removes what is not kept."""
 
     def manage_extracted_files(self) -> None:
-        """Nothing: the parent removes what is not kept."""
+        """Do nothing: the parent removes what is not kept."""
 
     def _here(self) -> DownloadManager:
         """Return a manager for what the script makes itself."""
@@ -285,6 +286,9 @@ def serve(channel: Channel) -> None:
     Args:
         channel: the pipe to the parent.
     """
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(line_buffering=True)  # what a script prints is shown while it runs
     served = Served(channel)
     with contextlib.ExitStack() as stack:
         for request in channel.requests():

@@ -1,8 +1,8 @@
 """`Template`: one freshly executed, trusted, single-threaded interpreter per process, which forks the sandboxed ones.
 
-Starting an interpreter and importing pyarrow takes half a second; forking one that has done so takes milliseconds.  The
-template is executed again (`-I`, an environment without anything of the parent's, no descriptors), so that nothing of the
-parent's memory can be read in a confined process; and it is forked before anything of a script runs.
+Starting an interpreter and importing pyarrow takes half a second; forking one that has done so takes milliseconds. The
+template is executed again (`-I`, an empty environment, no descriptors), so that a confined process cannot read memory of
+the parent; and it is forked before any code of a script runs.
 """
 
 from __future__ import annotations
@@ -94,7 +94,7 @@ _ENVIRONMENT = {
 
 
 def execute(words: Sequence[str], descriptors: Sequence[int]) -> NoReturn:
-    """Be another program, which is to be the confined process (`run_executed`)."""
+    """Execute another program in this process, which becomes the confined process (`run_executed`)."""
     try:
         os.setsid()
         _keep_only(descriptors)
@@ -106,12 +106,12 @@ def execute(words: Sequence[str], descriptors: Sequence[int]) -> NoReturn:
 
 
 def run_executed(serve: str) -> NoReturn:
-    """Be the confined process in an interpreter that was executed for it."""
+    """Run as the confined process in an interpreter that was executed for it."""
     run_child(serve, (_READS, _WRITES, 1, _NOTICES), parent=None, tasks=limits.num_tasks())
 
 
 def run_child(serve: str, descriptors: Sequence[int], *, parent: int | None, tasks: int) -> NoReturn:
-    """Be the confined process, from the fork to its end.
+    """Run as the confined process, from the fork to its end.
 
     Args:
         serve: the function that is called with a `Channel`, as `module:name`.
@@ -432,7 +432,7 @@ class Template:
 
     @property
     def is_running(self) -> bool:
-        """True if it is this process's, and still there."""
+        """True if this process started it and it still runs."""
         return self.owner == os.getpid() and self._control.fileno() >= 0 and self._process.poll() is None
 
     def fork(

@@ -71,13 +71,13 @@ def checked_batch_size(batch_size: int) -> int:
 
 
 def listed_ids(ids: Any) -> list[Any]:
-    """Return row ids, given as one or several, as a list; each is looked at when it is looked for.
+    """Return row ids, given as one or several, as a list; each is checked when it is used.
 
     >>> listed_ids("a__1"), listed_ids(("a__1", b"a__2"))
     (['a__1'], ['a__1', b'a__2'])
 
     Raises:
-        ArgumentTypeError: something that holds no ids.
+        ArgumentTypeError: a value without ids.
     """
     if isinstance(ids, (str, bytes)):
         return [ids]

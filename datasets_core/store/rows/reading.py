@@ -29,7 +29,7 @@ from datasets_core.store.table import RowTable
 
 
 class DatasetFacts:
-    """The part of a dataset that repeats its `info`."""
+    """Properties of a dataset that are those of its `info`."""
 
     _info: DatasetInfo
     _split: NamedSplit | None
@@ -68,7 +68,7 @@ class DatasetFacts:
 
     @property
     def split(self) -> NamedSplit | None:
-        """The split that the rows are of.
+        """The split of the rows.
 
         >>> Dataset.from_dict({"a": [1]}, split="train").select([0]).split
         NamedSplit('train')
@@ -117,7 +117,7 @@ class DatasetFacts:
 
     @property
     def license(self) -> str:
-        """Under which terms it may be used."""
+        """License of the dataset."""
         return self._info.license
 
     @property
@@ -140,11 +140,11 @@ class DatasetFacts:
 
 
 class TableRows:
-    """Reads rows as Arrow tables or data frames, a single row as one of one row; see `Formatter`.
+    """Reads rows as Arrow tables or data frames, a single row as a table of one row; see `Formatter`.
 
     Args:
         view: the rows.
-        frame: makes of an Arrow table what comes out.
+        frame: converts an Arrow table to the result.
     """
 
     def __init__(self, view: RowView, frame: Callable[[pa.Table], Any]) -> None:
@@ -188,7 +188,7 @@ class TableRows:
 
 
 class CustomRows:
-    """Reads rows through a user's function, which gets columns of rows and gives such; see `Formatter`.
+    """Reads rows through a user's function, which takes and returns columns of rows; see `Formatter`.
 
     Args:
         view: the rows.
@@ -247,7 +247,7 @@ class CustomRows:
 
 
 class CompletedRows:
-    """Rows in a format, with the columns that are not of it as plain Python after; see `Formatter`.
+    """Reads rows in a format, followed by the other columns as plain Python; see `Formatter`.
 
     Args:
         formatted: the columns that have the format, whose rows are dicts.
@@ -530,16 +530,16 @@ class RowReading(DatasetFacts):
         output_all_columns: bool = False,
         **format_kwargs: Any,
     ) -> None:
-        """Choose what rows come out as.
+        """Choose the format in which rows are returned.
 
         Args:
             type: None (plain Python), `"numpy"`, `"torch"`, `"jax"`, `"tensorflow"`, `"pandas"`, `"polars"`, `"narwhals"` or
                 `"arrow"`.
-            columns: the columns that come out; None: all.
-            output_all_columns: the other columns come out too, as plain Python.
-            format_kwargs: for the tensors, such as `dtype=` and `device=`.  numpy arrays are views of the dataset that
-                cannot be written to, where that can be: `copy=True` gives copies.  torch tensors are copies: `copy=False`
-                has them share the memory of the dataset, and then they must not be written to.
+            columns: the columns that are returned; None: all.
+            output_all_columns: True returns the other columns too, as plain Python.
+            format_kwargs: for the tensors, such as `dtype=` and `device=`.  numpy arrays are read-only views of the dataset
+                where possible; `copy=True` returns copies.  torch tensors are copies; with `copy=False` they share the memory
+                of the dataset, and must not be written to.
 
         Raises:
             ConfigurationError: an unknown format, or an argument that the format does not take.
@@ -583,7 +583,7 @@ class RowReading(DatasetFacts):
         return other
 
     def reset_format(self) -> None:
-        """Have rows come out as plain Python again, with all columns.
+        """Reset the format: rows are plain Python again, with all columns.
 
         Example:
             >>> dataset = Dataset.from_dict({"a": [1, 2]}).with_format("arrow")
@@ -631,12 +631,12 @@ class RowReading(DatasetFacts):
         columns: str | Sequence[str] | None = None,
         output_all_columns: bool = False,
     ) -> None:
-        """Have rows go through a function whenever they are read.
+        """Apply a function to rows whenever they are read.
 
         Args:
-            transform: gets columns of rows, gives columns of as many; a single row comes as columns of one row.
-            columns: the columns that it gets; None: all.
-            output_all_columns: the other columns come out too.
+            transform: takes columns of rows and returns columns of the same length; a single row is passed as columns of one.
+            columns: the columns that are passed to it; None: all.
+            output_all_columns: True returns the other columns too.
 
         Example:
             >>> dataset = Dataset(pa.table({"a": [1, 2]}))

@@ -125,7 +125,7 @@ _KEEP_ROWS = frozenset({"columns", "add_column", "cast", "cast_column", "flatten
 
 
 class Rows(RowReading):
-    """A table, the rows of it that are shown, and how they come out."""
+    """A table, its selected rows, and their format."""
 
     _indexes: dict[str, Any] | None = None  # search indexes, which know rows by their numbers
     _indexes_before: tuple[str, ...] = ()  # that this dataset had before its rows became others
@@ -392,7 +392,7 @@ class FileNames:
         return [number for number in self._alike(name) if self._least[number] <= length]
 
     def reason(self, name: str) -> str:
-        """Why `name` means no one file.
+        """Return why `name` does not identify one file.
 
         >>> FileNames(["/c/1.0.0/a.arrow", "/c/2.0.0/a.arrow"]).reason("a.arrow")
         "they are in 2 files of that name, '1.0.0/a.arrow', '2.0.0/a.arrow'"
@@ -429,7 +429,7 @@ _SPARSE = 8  # an index of less than one row in so many has its inverse as a sor
 
 
 class Identified(Rows):
-    """Rows of a dataset that was built have ids, which stay theirs in every selection and order.
+    """Rows of a built dataset have ids, which they keep in every selection and order.
 
     `row_id(i)` is the id of a row, `locate(id)` the row of an id; no shard is opened for either.
     """

@@ -35,10 +35,10 @@ class Row(dict[str, Any]):
 
 
 class RowBlock(list[dict[str, Any]]):
-    """The rows of a batch: a list of dicts, which is filled when something looks into it.
+    """The rows of a batch: a list of dicts that is filled on first access.
 
-    torch's `default_collate` makes of it the batch that it came from, without a look at the rows. Code in C that looked
-    into it before any code in Python would find an empty list.
+    torch's `default_collate` returns the batch that it came from, without reading the rows. C code that accesses the list
+    before any Python code finds it empty.
 
     Args:
         columns: the batch: for each column a tensor or a list, one entry for each row.
@@ -490,7 +490,7 @@ class ArrayRows:
             yield from self._dicts(stop - start, columns)
 
     def rows_at(self, rows: range | Ints) -> Any:
-        """See `Formatter.rows_at`; what a batch holds, taken apart."""
+        """See `Formatter.rows_at`; rows of a batch."""
         batch = self.columns_at(rows)
         if isinstance(self._kit, NumpyKit):
             return self._dicts(len(rows), [list(values) for values in batch.values()])

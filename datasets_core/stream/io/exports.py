@@ -202,8 +202,8 @@ class StreamExports(StreamPushing):
 
         Args:
             dataset_path: local folder or URL.
-            max_shard_size: bytes of rows of a file, about; None: `max_shard_bytes` of the settings.
-            num_shards: number of files, each a run of the rows; where these can be cut unseen.
+            max_shard_size: approximate bytes of the rows of a file; None: `max_shard_bytes` of the settings.
+            num_shards: number of files, each with a contiguous range of rows, if the stream can be divided in advance.
             storage_options: for the file system of a URL.
 
         Raises:
@@ -258,14 +258,14 @@ class StreamMaking(Streamed):
 
         Args:
             path_or_paths: paths, globs or URLs; by split, where no split is given, they become an `IterableDatasetDict`.
-            split: the split that the rows are of; "train" if None.
+            split: name of the split; None means "train".
             features: types of the columns; None: inferred from the values.
             keep_in_memory: ignored.
             kwargs: options of the format, such as `sep=`, and of `load_dataset`, such as `storage_options=`.
 
         Raises:
             DataFilesNotFoundError: no such file.
-            DatasetBuildError: while reading: a file is not what its format promises.
+            DatasetBuildError: while reading: a file is invalid in its format.
 
         Example:
             >>> import pathlib, tempfile

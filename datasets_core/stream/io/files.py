@@ -104,7 +104,7 @@ class Target:
 
     @property
     def is_remote(self) -> bool:
-        """True if the files are elsewhere."""
+        """True if the target is not a local path."""
         return files.is_url(self.template)
 
     @property
@@ -126,7 +126,7 @@ class Target:
             )
 
     def put(self, local: str, number: int) -> None:
-        """Have a finished file at its place.
+        """Move or upload a finished file to its target.
 
         Raises:
             DatasetDiskError, DownloadError: the disk or the store refuses.

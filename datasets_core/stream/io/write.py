@@ -80,7 +80,7 @@ class StreamBatches:
 
     @property
     def sample(self) -> Rows:
-        """No rows, with the columns that are meant."""
+        """A table of the columns without rows."""
         return self.tabled(pa.RecordBatch.from_pylist([], schema=self.features.arrow_schema))
 
     def tabled(self, batch: pa.RecordBatch) -> Rows:
@@ -168,10 +168,10 @@ class Shard:
 
 
 def parts_of(stream: Streamed, whole: StreamBatches, count: int) -> list[StreamBatches]:
-    """Return the rows in so many parts, each a run of them.
+    """Return the rows in `count` parts, each a run of them.
 
     Raises:
-        ConfigurationError: how many rows there are is not known, nor are there parts.
+        ConfigurationError: the number of rows is unknown, and so are the parts.
     """
     number = at_least_one("num_shards", count)
     plan = stream._plan
@@ -187,7 +187,7 @@ def parts_of(stream: Streamed, whole: StreamBatches, count: int) -> list[StreamB
 
 @contextlib.contextmanager
 def numbered(first: int) -> Iterator[None]:
-    """Have errors of a value name its row in the stream.
+    """Add the row in the stream to errors about a value.
 
     Args:
         first: the number of the row from which the errors count.
@@ -398,7 +398,7 @@ _FORM, _LOCK, _CHUNK = 1, "lock", 1 << 20
 
 
 class WriteJournal(Journal[dict[str, Any]]):
-    """Folder and journal of a write; who has entered it holds its lock.
+    """Folder and journal of a write; a context manager that holds its lock.
 
     With another header the write starts again, and logs that.
 

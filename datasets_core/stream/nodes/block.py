@@ -77,7 +77,7 @@ class Block(Protocol):
 
     @property
     def num_bytes(self) -> int:
-        """Bytes of the rows in memory, about."""
+        """Approximate bytes of the rows in memory."""
         ...
 
     @property
@@ -102,13 +102,13 @@ class Block(Protocol):
         ...
 
     def grouped(self, lengths: Ints) -> Block:
-        """Neighbours put together: each row holds lists of this many rows."""
+        """Return consecutive rows collected: each row has lists of this many rows."""
         ...
 
 
 @dataclass(frozen=True, slots=True)
 class ArrowBlock:
-    """Rows as Arrow has them; see `Block`."""
+    """Rows as Arrow data; see `Block`."""
 
     batch: pa.RecordBatch
     kinds: Kinds
@@ -212,7 +212,7 @@ def _unpacked_block(data: bytes, kinds: Kinds) -> ArrowBlock:
 
 @dataclass(frozen=True, slots=True)
 class DictBlock:
-    """Rows that a function made, with the values that it gave; see `Block`."""
+    """Rows that a function returned, with its values; see `Block`."""
 
     dicts: list[dict[str, Any]]
 
@@ -267,7 +267,7 @@ class Failures:
     rows: dict[int, Exception] = field(default_factory=dict)
 
     def others(self, count: int) -> list[int]:
-        """Return the numbers of the rows that did not fail, of so many."""
+        """Return the numbers of the rows that did not fail, among `count` rows."""
         return [row for row in range(count) if row not in self.rows]
 
 

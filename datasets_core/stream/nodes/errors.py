@@ -251,7 +251,7 @@ class ErrorPolicy:
 
     @property
     def acts(self) -> bool:
-        """True if anything else is done than to raise what fails."""
+        """True unless every failure is raised."""
         return self.action != "raise" or self.quarantine is not None
 
     def check(self) -> None:
@@ -294,16 +294,16 @@ class Ledger:
         return tally
 
     def note(self, tally: Tally, stage: str, error: Exception) -> None:
-        """Note a row that failed."""
+        """Record a failed row."""
         self._running[tally] = tally.count
         self._kinds[f"{type(error).__name__} in {stage}"] += 1
 
     def end(self, tally: Tally) -> None:
-        """Keep the count of what was read to its end."""
+        """Keep the count of a node that was read to its end."""
         self._done += self._running.pop(tally, 0)
 
     def forget(self) -> None:
-        """Count again: the rows are read once more."""
+        """Reset the count: the rows are read again."""
         self._done = 0
 
     @property
@@ -313,7 +313,7 @@ class Ledger:
 
     @property
     def excess(self) -> TooManyErrorsError | None:
-        """The error that is due when more failed than may."""
+        """Return the error to raise when more rows failed than allowed."""
         most = self.policy.max_errors
         if most is None or self.total <= most:
             return None
@@ -329,7 +329,7 @@ class Tally:
         self.ledger, self.count = ledger, count
 
     def add(self, stage: str, error: Exception) -> None:
-        """One more."""
+        """Count one more failed row."""
         self.count += 1
         self.ledger.note(self, stage, error)
 
@@ -405,7 +405,7 @@ class Guard:
         return guarded(delivery, block, rows, before, bad) if rows else None, error
 
     def checked(self, delivery: Delivery, failed: Mapping[int, Exception], tally: Tally) -> tuple[list[int], Exception | None]:
-        """Note rows that failed; those that are noted, and what has to be raised at the last of them."""
+        """Record failed rows; return those that were recorded, and the error to raise at the last of them."""
         bad: list[int] = []
         error: Exception | None = None
         for row in sorted(failed):

@@ -28,6 +28,8 @@ from datasets_core.stream.nodes.block import (
 )
 from datasets_core.stream.nodes.node import Numbers, RowChange
 
+CALLS_USERS = True  # see `errors.base.users_frames`
+
 
 @dataclass(frozen=True, slots=True)
 class Function:
@@ -54,7 +56,7 @@ class Function:
 
     @property
     def is_sent(self) -> bool:
-        """True if it is called in processes of their own."""
+        """True if it is called in worker processes."""
         return self.pool is not None and self.pool.engine == "processes"
 
     @property
@@ -172,7 +174,7 @@ class Function:
 
     @property
     def is_async(self) -> bool:
-        """True if a call gives a coroutine."""
+        """True if a call returns a coroutine."""
         function = self.call
         while isinstance(function, partial):
             function = function.func
@@ -287,7 +289,7 @@ class RowsMade(RowChange):
         return self.fitted(DictBlock([self._updated(row, value) for row, value in zip(rows, found, strict=True)]))
 
     def on_batch(self, block: Block, numbers: Numbers) -> Block:
-        """Return the rows that the function makes of a batch."""
+        """Return the rows that the function returns for a batch."""
         if self.function.is_sent:
             made: Block = in_process(self._kept, self.function.name, self._alone().on_batch, block, numbers, None)
             return made

@@ -47,13 +47,13 @@ def _made(call: Callable[[], object]) -> None:
 
 
 def fetch_first_rows(places: Sequence[tuple[Node, State]]) -> None:
-    """Have the next row of each node fetched, which stays with its source; no function of the user is called."""
+    """Fetch the next row of each node, which stays with its source; no function of the user is called."""
     found = [first for node, state in places if (first := node.first_place(state)) is not None]
     ask_together([partial(_read, rows, place) for rows, place in found if rows.source.is_fetched])
 
 
 def reach_together(counts: Sequence[tuple[Node, int]]) -> None:
-    """Have each node find out whether it has this many rows."""
+    """Find out in each node whether it has this many rows."""
     found = [(first[0], count) for node, count in counts if (first := node.first_place(node.start)) is not None]
     ask_together([partial(rows.reach, count) for rows, count in found if rows.source.is_fetched])
 
@@ -70,7 +70,7 @@ JobRows: TypeAlias = "pa.RecordBatch | list[dict[str, Any]]"
 
 
 class Marked(NamedTuple):
-    """Some rows, and where they begin, so that their job can begin there again.
+    """Rows, and the position at which their job can start again to make them.
 
     Attributes:
         rows: the rows.
@@ -299,7 +299,7 @@ class GeneratedRows(Node):
         return self
 
     def shard(self, index: int, count: int) -> GeneratedRows:
-        """See `Node.shard`: every so many of the jobs, or where these are fewer, every so many of the rows of one.
+        """See `Node.shard`: every `count`-th job, or if there are fewer jobs, every n-th row of one.
 
         >>> [[each.order, each.first, each.every] for each in (GeneratedRows(None, (7, 8)).shard(i, 5) for i in range(5))]
         [[(7,), 0, 3], [(8,), 0, 2], [(7,), 1, 3], [(8,), 1, 2], [(7,), 2, 3]]

@@ -184,7 +184,7 @@ class _RowByRow(Over):
 
 @dataclass(frozen=True, slots=True)
 class Changed(_RowByRow):
-    """Each row changed on its own; `below` numbers the rows, if the change needs that.
+    """Rows that are changed one by one; `below` numbers the rows, if the change needs that.
 
     Attributes:
         guard: what is done about rows that fail; None: the first one ends all.
@@ -249,7 +249,7 @@ class _Filtering:
 
 @dataclass(frozen=True, slots=True)
 class Filtered(_Filtering, _RowByRow, Unmeasured):
-    """The rows for which a function says something true of each.
+    """The rows for which a function of one row returns a true value.
 
     Attributes:
         guard, ahead: see `Changed`.

@@ -73,7 +73,7 @@ class Node(ABC):
         """Yield the rows after a state, in non-empty blocks."""
 
     def batches(self, state: State, size: int | None) -> Iterator[Delivery]:
-        """Return the rows after a state in blocks of `size` rows (None: all), but for the last."""
+        """Return the rows after a state in blocks of `size` rows (None: all), except the last."""
         return batched(self.blocks(state), size)
 
     # -- counting and skipping -----------------------------------------------------------------------------------------
@@ -85,7 +85,7 @@ class Node(ABC):
 
     @property
     def length(self) -> int | None:
-        """The `num_rows` of a stream that this node gives: of a part of the rows, where `num_rows` counts all."""
+        """The number of rows that a stream of this node reports: of its part, while `num_rows` counts all."""
         return self.num_rows
 
     def reach(self, count: int) -> int | None:
@@ -189,7 +189,7 @@ class Node(ABC):
 
     @property
     def placed(self) -> Ordered | None:
-        """The node itself, if it gives rows whose places are known by arithmetic."""
+        """The node itself if the positions of its rows can be computed; otherwise None."""
         return None
 
     @property
@@ -209,7 +209,7 @@ class Node(ABC):
 
     @property
     def may_fail(self) -> bool:
-        """True if rows may fail in a step, and others come all the same."""
+        """True if a row may fail in a step without ending the stream."""
         return False
 
     def first_place(self, state: State) -> tuple[Ordered, int] | None:
@@ -352,7 +352,7 @@ class RowChange(Layer):
         """Return the rows, changed."""
 
     def attempted(self, block: Block, numbers: Numbers, failures: Failures) -> Block:
-        """`changed`; rows that fail are noted, and where that is tolerated left out: each is then tried by itself."""
+        """Like `changed`; failed rows are recorded, and left out where that is allowed: rows are then tried one by one."""
         try:
             return self.changed(block, numbers)
         except Exception as error:
@@ -382,7 +382,7 @@ class RowChange(Layer):
 
 
 def batched(deliveries: Iterator[Delivery], size: int | None) -> Iterator[Delivery]:
-    """Deliveries in batches of `size` rows (None: all), but for the last."""
+    """Deliveries in batches of `size` rows (None: all), except the last."""
     return chain.from_iterable(map(_Waiting(size).add, chain(deliveries, (None,))))
 
 
@@ -517,7 +517,7 @@ def is_whole(given: Any) -> bool:
 
 
 def is_listed(given: Any, count: int) -> bool:
-    """Return True if JSON holds a list of so many values here."""
+    """Return True if the JSON value is a list of `count` values."""
     return isinstance(given, (list, tuple)) and len(given) == count
 
 

@@ -135,7 +135,7 @@ class Ordered(Node):
 
     @property
     def is_shared(self) -> bool:
-        """True if others deliver rows of it, too."""
+        """True if other readers also deliver rows of the source."""
         return bool(self._shares)
 
     @property
@@ -255,7 +255,7 @@ class Ordered(Node):
         return max(pools, key=lambda pool: (pool.engine == "processes", pool.count), default=None)
 
     def blocks(self, state: State, size: int | None = None) -> Iterator[Delivery]:
-        """See `Node.blocks`; blocks of `size` rows but for the last, where it is given."""
+        """See `Node.blocks`; blocks of `size` rows except the last, if it is given."""
         pool = self.pool
         return self._walk(state, size, self._made, self._delivery) if pool is None else self._worked(state, size, pool)
 
@@ -493,7 +493,7 @@ class SharedCursor:
         self._parts: dict[int, SharedCursor] = {}
 
     def expect(self, key: Hashable, reader: int, row: int, begin: Any) -> None:
-        """A reader will read these rows, from this row on."""
+        """Announce that a reader will read these rows, from this row on."""
         self._reading(key).expect(reader, row, begin)
 
     def pieces(self, key: Hashable, reader: int, row: int, begin: Any, opened: Opened) -> Generator[Piece]:
@@ -524,7 +524,7 @@ class SharedCursor:
         return self._parts.setdefault(number, SharedCursor())
 
     def close(self) -> None:
-        """End what was begun."""
+        """Cancel work in progress."""
         for part in self._parts.values():
             part.close()
         for reading in self._readings.values():

@@ -57,7 +57,7 @@ class Expectations:
         self._passed: dict[Hashable, int] = {}
 
     def say(self, reader: Hashable, places: Ints, turns: Turns) -> None:
-        """A reader will read these rows, in this order, and no others that it spoke of."""
+        """Announce the rows that a reader will read, in this order; they replace its earlier announcement."""
         self._readers.pop(reader, None)
         self._readers[reader] = places, turns
         self._passed[reader] = 0
@@ -67,11 +67,11 @@ class Expectations:
             self._tell(*_in_turn([self._left(each) for each in self._readers], len(self._readers)))
 
     def passed(self, reader: Hashable, count: int) -> None:
-        """A reader has read so many of the rows that it spoke of."""
+        """Record how many of its announced rows a reader has read."""
         self._passed[reader] = count
 
     def leave(self, reader: Hashable) -> None:
-        """A reader reads no further; after the last one nothing is fetched ahead."""
+        """Remove a reader; after the last one nothing is fetched ahead."""
         self._passed.pop(reader, None)
         if self._readers.pop(reader, None) is not None and not self._readers:
             self._tell(np.zeros(0, np.int64), 0)
@@ -227,7 +227,7 @@ class Source(ABC):
 
     @property
     def by_place(self) -> RowsByPlace | None:
-        """The source itself, if its rows are read by place."""
+        """The source itself if its rows are read by position; otherwise None."""
         return None
 
     @property
@@ -308,7 +308,7 @@ class RowsByPlace(Source):
         return None
 
     def expect(self, places: Ints, epochs: Ints | int) -> None:
-        """These rows will be read soon, in this order, and what was expected before and is not among them will not: a hint."""
+        """Take a hint that these rows will be read soon, in this order; it replaces earlier hints."""
         return
 
     def origins(self, places: Ints, epochs: Ints | int) -> Origins | None:
@@ -379,7 +379,7 @@ class NextPositions:
 
 
 class WidePositions:
-    """Reads more rows at once than are delivered, where they come from anywhere: each place is then looked at less often.
+    """Reads more rows at once than are delivered if they are far apart, so that each part is read less often.
 
     Args:
         read: reads rows.

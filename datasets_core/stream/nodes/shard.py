@@ -81,7 +81,7 @@ class Lookahead:
         return [state, self.rounds, self.has_ended + 2 * (self.is_unsure and not self._waiting)]
 
     def pull(self) -> bool:
-        """Have rows wait, if there are any more; whether there are."""
+        """Fill the buffer if it is empty; return whether it has rows."""
         if self._blocks is None:
             node = self.node.in_turn(self._turn + self.rounds).timed_by(self._clock) if self.rounds else self.node
             self._blocks = iter(node.blocks(self._state))
@@ -112,14 +112,14 @@ class Lookahead:
         return found
 
     def end(self, *, begins_again: bool) -> None:
-        """Note that no row follows; it may begin again."""
+        """Record that no row follows; reading may start again."""
         self.has_ended = True
         self.close()
         if begins_again:
             self._state, self.rounds = self.node.start, self.rounds + 1
 
     def close(self) -> None:
-        """Let go of what reads the rows."""
+        """Release the reader of the rows."""
         if isinstance(self._blocks, Generator):
             self._blocks.close()
         self._blocks = None
@@ -245,7 +245,7 @@ class PlacedShards(Shards):
         return replace(self, rows=self.rows.in_turn(turn))
 
     def blocks(self, state: State, size: int | None = None) -> Iterator[Delivery]:
-        """See `Node.blocks`; blocks of `size` rows but for the last, where it is given."""
+        """See `Node.blocks`; blocks of `size` rows except the last, if it is given."""
         places = self.places.behind(tuple(given for _, given in state))
         for delivery in self.rows.shared(places).blocks(0, size):
             before, after = self._at(places, delivery.before), partial(self._after, places, delivery.after)

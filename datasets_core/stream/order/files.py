@@ -169,7 +169,7 @@ class ReadConfig:
 
     @property
     def pipeline(self) -> tuple[int, int]:
-        """Of how many parts of the files one is read, and which."""
+        """The number of parts of the files, and the number of the part that is read."""
         if self.input_context is None:
             return 1, 0
         given = self.input_context
@@ -313,7 +313,7 @@ class Interleave:
         object.__setattr__(self, "num_rows", int(lengths.sum()))
 
     def at(self, places: Ints) -> tuple[Ints, Ints]:
-        """For each place the file that is read there, and the row of it."""
+        """Return, for each position, the file that is read there and the row in it."""
         if self._slots == 1:
             which: Ints = np.searchsorted(self._ends, places, side="right")
             return which, places - (self._ends - np.asarray(self.lengths))[which]
@@ -338,7 +338,7 @@ class Interleave:
 
     @property
     def last_opening(self) -> int:
-        """The place at which the last file begins that has rows."""
+        """The position at which the last file with rows begins."""
         return int(self._openings[-1])
 
     @property
@@ -528,7 +528,7 @@ class FileTurns:
         object.__setattr__(self, "interleave", Interleave(self.lengths[self.order], self.cycle, self.block))
 
     def at(self, places: Ints) -> tuple[Ints, Ints]:
-        """For each place the file that is read there, and the row of it."""
+        """Return, for each position, the file that is read there and the row in it."""
         turns, rows = self.interleave.at(places)
         return self.order[turns], rows
 

@@ -190,7 +190,7 @@ class Layer(ABC):  # noqa: B024 - the two kinds of it have the abstract methods
 
     @property
     def order(self) -> OrderLayer | None:
-        """The layer itself, if rows have other places above it than below."""
+        """The layer itself if it changes the positions of rows; otherwise None."""
         return None
 
     @property

@@ -293,7 +293,7 @@ class ShardPositions(OrderLayer):
         lengths: for each its number of rows there.
         limits: for each the number of rows it yields: more than its length if rows are repeated, or pad it.
         given: for each the number of rows it yielded before.
-        period: number of rows of the order, if it is repeated: each round begins so many places after the one before.
+        period: number of rows of the order, if it is repeated: each round begins that many positions after the one before.
         rounds: number of rounds; further rows are those of the last round again.
     """
 
@@ -335,7 +335,7 @@ class ShardPositions(OrderLayer):
         return cls(own, starts, lengths, limits, (0,) * len(own), size, times)
 
     def behind(self, given: tuple[int, ...]) -> Self:
-        """Return the rows that remain after each lane yielded so many."""
+        """Return the rows that remain after each lane yielded the number in `given`."""
         return replace(self, given=tuple(map(min, given, self.limits)))
 
     def alone(self, shard: int) -> Self:

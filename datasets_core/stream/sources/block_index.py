@@ -121,7 +121,7 @@ class BlockIndex:
         self.num_relied = 0  # so many of the first files decide about what was given away: see `rely`
 
     def forked(self) -> None:
-        """Have a lock of this process; what a thread of another one was learning meanwhile is to be learned again."""
+        """Create a lock for this process after a fork; footers that threads of the parent were reading are read again."""
         if self._lock.acquire(blocking=False):
             self._lock.release()
             self._lock = threading.RLock()
@@ -190,7 +190,7 @@ class BlockIndex:
         return self.num_known_rows
 
     def retry(self) -> None:
-        """Ask the file again that failed last."""
+        """Read the footer again that failed last."""
         self._failure = None
 
     def first_schema(self) -> pa.Schema | None:

@@ -97,7 +97,7 @@ class BlockFile(Protocol):
         ...
 
     def expect(self, version: tuple[int, str]) -> None:
-        """Hold the file to a version that is known of it: another one is an error when it is read."""
+        """Require a known version of the file: reading another one raises an error."""
         ...
 
     def needed(self, block: int, columns: Sequence[str] | None) -> list[tuple[int, int]]:
@@ -132,7 +132,7 @@ class BlockFile(Protocol):
 
     @property
     def is_remembered(self) -> bool:
-        """True if it is held to a version that is known from an earlier process."""
+        """True if a version is required that is known from an earlier process."""
         ...
 
     def probe(self) -> float:
@@ -140,15 +140,15 @@ class BlockFile(Protocol):
         ...
 
     def forget(self) -> None:
-        """Keep nothing of the file on the disk, since it is another one now."""
+        """Remove cached data of the file from the disk, since the file has changed."""
         ...
 
     def renew(self) -> None:
-        """Be held to no version any more."""
+        """Require no version any more."""
         ...
 
     def release(self) -> None:
-        """Give back what is open and kept; it is opened again when it is needed."""
+        """Close the file and drop what is kept of it; reading opens it again."""
         ...
 
 
@@ -259,7 +259,7 @@ class BlockFetches:
         return data
 
     def close(self) -> None:
-        """Fetch nothing more, and keep nothing."""
+        """Stop fetching, and drop all blocks."""
         self._ahead.close()
         self._groups, self._beside = {}, {}
 
@@ -358,7 +358,7 @@ class BlockReader:
         self._size = 0
 
     def expect(self, keys: Collection[Key], far: Iterable[Key] = ()) -> None:
-        """Say which blocks are read next; those that were read some time ago, and are none of them, may go.
+        """Set the blocks that are read next; older blocks that are not among them may be dropped.
 
         Args:
             keys: the blocks.

@@ -173,7 +173,7 @@ class TableJob(RowJob):
         return True
 
     def num_rows(self) -> int:
-        """Return number of rows."""
+        """Return the number of rows."""
         return self.stop - self.start
 
     def batches(self, skip: int, *, in_order: bool, mark: Any = None) -> Generator[pa.RecordBatch]:

@@ -691,7 +691,7 @@ def test_a_long_answer_has_the_time_that_its_bytes_need(
             threading.Event().wait(0.3)
 
     site.pages["/api/long"] = faults.page(faults=[by_and_by])
-    with config.using(offline=False, hub_timeout_seconds=1.0):
+    with config.using(offline=False, hub_timeout_seconds=1.5):
         assert requests_to(site.url, policy).answer(f"{site.url}/api/long").body == body
 
 
