@@ -67,6 +67,7 @@ _EXTRAS = {
     "fast": "read S3, GCS and Azure by obstore",
     "hdf5": "read HDF5 files",
     "jax": "rows as JAX arrays",
+    "heic": "decode HEIC images",
     "jpeg": 'JPEG pixels equal to those of TensorFlow (`jpeg_dct="fast"`)',
     "narwhals": "exchange with all frames that narwhals knows",
     "notebook": "the table of the viewer in notebooks",
@@ -139,7 +140,7 @@ def _machine_facts(found: Layers) -> dict[str, Any]:
             "Landlock": f"ABI {version}: {', '.join(kernel.coverage(version))}" if version else "not available",
             "seccomp": ("available, reports refusals" if found.notices else "available") if found.seccomp else "not available",
             "bwrap": _bwrap(found),
-            "user": f"{os.geteuid()}; a sandboxed process drops all capabilities",
+            "user": f"{getattr(os, 'geteuid', lambda: 'unknown')()}; a sandboxed process drops all capabilities",
             "memory limit of a sandboxed script": f"{limits.memory_bytes():,} bytes (setting confined_memory_bytes)",
         },
     }

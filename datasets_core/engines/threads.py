@@ -135,6 +135,35 @@ def in_thread(work: Callable[[], T], name: str) -> Job[T]:
     return job
 
 
+_LOOK_SECONDS = 0.2  # between two looks at how far a function, or a worker, is
+
+
+@contextmanager
+def followed(tell: Callable[[int], object] | None, rows_done: Callable[[], int]) -> Iterator[None]:
+    """Report the number of finished rows several times a second, from a thread, since a call of the function may take long."""
+    if tell is None:
+        yield
+        return
+    ended = threading.Event()
+
+    def follow() -> None:
+        shown, is_over = 0, False
+        while not is_over:
+            is_over = ended.wait(_LOOK_SECONDS)
+            done = rows_done()
+            if done > shown:
+                tell(done - shown)
+                shown = done
+
+    following = in_thread(follow, "datasets_core-progress")
+    try:
+        yield
+    finally:
+        ended.set()
+        following.join()
+    following.result()
+
+
 def done_by(at: float | None, work: Callable[[], T]) -> T:
     """Return the result of the work.  Work that never checks the deadline is abandoned when that is over.
 

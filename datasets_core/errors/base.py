@@ -192,6 +192,25 @@ def put_users_frames_first(error: BaseException) -> None:
         error.__traceback__ = TracebackType(frames, found.tb_frame, found.tb_lasti, found.tb_lineno)
 
 
+def show_authors_frames(error: BaseException, cause: BaseException) -> None:
+    """Leave of the traceback of `cause` the frames of the author's code; `error`, which it is the cause of, says no more.
+
+    Nothing changes with `DATASETS_CORE_FULL_TRACEBACKS=1`.
+    """
+    frames = authors_frames(cause)
+    if frames is not None and os.environ.get("DATASETS_CORE_FULL_TRACEBACKS") != "1":
+        cause.__traceback__ = frames
+        error.of_users_function = True  # type: ignore[attr-defined]
+
+
+def authors_frames(error: BaseException) -> TracebackType | None:
+    """Return the frames of a traceback from the first one outside the library."""
+    found = error.__traceback__
+    while found is not None and str(found.tb_frame.f_globals.get("__name__")).partition(".")[0] == "datasets_core":
+        found = found.tb_next
+    return found
+
+
 class FileNotFoundDatasetsError(DatasetsCoreError, FileNotFoundError):
     """A named object does not exist.
 

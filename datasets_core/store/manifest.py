@@ -659,12 +659,13 @@ def check_ends(path: str, kind: str, size: int) -> None:
         FileNotFoundError: the file no longer exists.
     """
     refuse_irregular(path)
-    descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK)
+    descriptor = os.open(path, os.O_RDONLY | getattr(os, "O_NONBLOCK", 0))
     try:
         found = os.fstat(descriptor).st_size
         magic = PARQUET_MAGIC if kind == "parquet" else ARROW_MAGIC
-        head = os.pread(descriptor, len(magic), 0)
-        tail = os.pread(descriptor, 10, max(found - 10, 0))
+        head = os.read(descriptor, len(magic))
+        os.lseek(descriptor, max(found - 10, 0), os.SEEK_SET)
+        tail = os.read(descriptor, 10)
     finally:
         os.close(descriptor)
     check_size(path, size, found)

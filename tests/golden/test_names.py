@@ -51,6 +51,7 @@ OPTIONAL = {
         ", verify_reads: str='sequential'",
         ", start_method: str='auto'",
         ", on_short_lines: Literal['error', 'fill']='error'",
+        ", dtype: Any=None, parse_dates: Any=None",
         ", jpeg_dct: str='accurate'",
         ", keyword action: str='write', keyword advice: str | None=None",
         ", keyword action: str='write'",

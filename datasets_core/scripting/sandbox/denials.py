@@ -30,6 +30,7 @@ from datasets_core.errors import (
     ScriptMemoryError,
     redact,
 )
+from datasets_core.errors.base import authors_frames
 from datasets_core.optional import is_installed
 from datasets_core.scripting.sandbox.kernel import name_of, pretended
 
@@ -347,7 +348,10 @@ def head_of(error: BaseException, denial: Denial | None = None) -> dict[str, Any
     elif _is_memory(error):
         error = ScriptMemoryError("A confined script").with_traceback(error.__traceback__)
     facts = {name: value for name, value in vars(error).items() if _is_plain(value)} if _is_ours(error) else {}
-    lines = traceback.format_exception(type(error), error, error.__traceback__, limit=-_MAX_LINES, chain=False)
+    cause = error.__cause__
+    told = cause if cause is not None and getattr(error, "of_users_function", False) else error
+    frames = authors_frames(told) or told.__traceback__
+    lines = traceback.format_exception(type(told), told, frames, limit=-_MAX_LINES, chain=False)
     return {
         "error": {
             "class": type(error).__name__,

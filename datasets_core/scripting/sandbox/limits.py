@@ -226,6 +226,8 @@ def memory_bytes() -> int:
     chosen = settings().confined_memory_bytes
     if chosen is not None:
         return chosen
+    if not hasattr(os, "sysconf"):  # as on Windows, where no script is confined
+        return _LEAST_MEMORY
     return max(_LEAST_MEMORY, os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE") // 2)
 
 

@@ -194,7 +194,7 @@ class Output:
         if self._shown > MAX_BYTES:
             logger.info("%s printed more than %d bytes; the rest is left out.", self._script, MAX_BYTES)
         else:
-            logger.info("%s: %s", self._script, shown(line.decode(errors="replace").rstrip()))
+            logger.warning("%s: %s", self._script, shown(line.decode(errors="replace").rstrip()))
 
 
 __all__ = ["Sandbox", "SandboxedProcess"]
