@@ -67,15 +67,18 @@ def packed(value: Any) -> bytes:
     return written.getvalue()
 
 
+_REDUCERS: Any = cloudpickle.Pickler.dispatch_table
+
+
 def _code_with_its_file(code: CodeType) -> tuple[Any, ...]:
-    make, arguments = cloudpickle.Pickler.dispatch_table[CodeType](code)
+    make, arguments = _REDUCERS[CodeType](code)
     return make, tuple(code.co_filename if argument == "<dynamic-code>" else argument for argument in arguments)
 
 
 class _Pickler(cloudpickle.Pickler):  # type: ignore[misc]
     """Keeps the file of code, which cloudpickle 3.1.3 leaves out: an error in a worker names the user's file."""
 
-    dispatch_table: ClassVar = ChainMap({CodeType: _code_with_its_file}, cloudpickle.Pickler.dispatch_table)
+    dispatch_table: ClassVar = ChainMap({CodeType: _code_with_its_file}, _REDUCERS)
 
 
 def unpacked(data: bytes) -> Any:

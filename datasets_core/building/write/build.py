@@ -580,6 +580,9 @@ class Build:
             disable_shuffling=self._order == "key",
             max_rows=self.options.max_rows,
             denied=tuple(dict.fromkeys(itertools.chain(*self.denied))),
+            confined=(self.builder.repo_id or os.path.realpath(self.builder.base_path or ""))
+            if self.builder.is_confined
+            else "",
             commit=self.builder.commit_sha or "",
             blocks=self.blocks,
             files=counted_files(
