@@ -17,11 +17,8 @@ from typing import TYPE_CHECKING, Any
 
 from datasets_core import files
 from datasets_core.config import parse_size, settings
-<<<<<<< HEAD
 from datasets_core.engines import Engine, on_engine
-=======
 from datasets_core.engines.threads import RetryPolicy
->>>>>>> main
 from datasets_core.errors import ConfigurationError, OfflineError, PushConflictError, PushError
 from datasets_core.fetch import disk_cache
 from datasets_core.fetch.hub.branch import not_logged_in
