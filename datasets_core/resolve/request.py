@@ -204,7 +204,7 @@ class Location(NamedTuple):
         try:
             os.fsencode(path)
         except UnicodeEncodeError as error:
-            raise ConfigurationError(f"{path!r} is not a path: it has characters that cannot be encoded. Fix the path.") from error
+            raise ConfigurationError(f"{path!r} is not a path: it cannot be encoded. Fix the path.") from error
         if "\0" in path:
             raise ConfigurationError(f"{path!r} is not a path: it has a null character. Fix the path.")
         if not files.is_url(path) or path.startswith("file://"):
