@@ -480,10 +480,10 @@ def _placed(build: pa.Table, kinds: Sequence[pa.DataType], limit: int) -> Callab
     size = high - low + 1
 
     def places(table: pa.Table) -> tuple[Ints | None, Any]:
-        """Return the rows that are not null (None for all), and the place of each in the array, the last for any other value."""
+        """Return the rows that are not null (None for all), and the place of each in the array, its last for other values."""
         column, rows = table.column(0).cast(kinds[0]), None
         if column.null_count:
-            rows = np.flatnonzero(validity(_one(column)))
+            rows = np.flatnonzero(np.asarray(validity(_one(column))))
             column = column.drop_null()
         numbers = ints_of(column).view(np.uint64) - np.uint64(low % (1 << 64))  # modulo 2**64, also of negative numbers
         return rows, np.minimum(numbers, np.uint64(size), out=numbers).view(np.int64)
