@@ -31,6 +31,7 @@ _LEAST = {
     "max_memory_bytes": 0,
     "max_shard_bytes": 1,
     "batch_bytes": 1,
+    "job_bytes": 1,
     "batch_rows": 1,
     "sort_bytes": 1,
     "max_retries": 1,
@@ -47,8 +48,11 @@ _LEAST = {
     "confined_cpu_seconds": 1,
     "confined_file_bytes": 0,
     "confined_output_bytes": 0,
+    "confined_scratch_bytes": 0,
+    "confined_scratch_files": 0,
+    "confined_seconds": 1,
 }
-_OR_NONE = {"max_download_bytes", *(name for name in _LEAST if name.startswith("confined_"))}
+_OR_NONE = {"max_download_bytes", "job_bytes", *(name for name in _LEAST if name.startswith("confined_"))}
 _NOT_HASHED = {"is_hashed": False}  # of fields that are newer than fingerprints of `Config`
 _CHOICES = {
     "stream_transport": ("default", "obstore"),
@@ -99,6 +103,11 @@ class Config:
         confined_cpu_seconds: processor time of one sandboxed process; None means no limit.
         confined_file_bytes: size of one file that a sandboxed script may write; None means free disk less 1 GiB.
         confined_output_bytes: total bytes of rows of a sandboxed script; None means free disk less 1 GiB.
+        confined_scratch_bytes: total bytes of the files of one sandboxed process; None means 16 times `confined_file_bytes`,
+            or free disk less 1 GiB.
+        confined_scratch_files: number of files of one sandboxed process; None means 100,000.
+        confined_seconds: seconds that one sandboxed process may run in all; None means no limit. It is stopped while it has
+            nothing to do, and that time does not count.
         refuse_found_scripts: refuse scripts in folders or repositories even in the sandbox, unless `trust_remote_code=`
             allows it; set by `HF_DATASETS_TRUST_REMOTE_CODE=0`.  No setting trusts scripts: only an argument of a load does.
         stream_memory_bytes: memory for rows that a stream has read ahead or keeps decoded; a larger batch may exceed it.
@@ -118,6 +127,10 @@ class Config:
             this process, with all that was set in its modules; "spawn" starts Python again; "auto" forks on Linux, unless
             CUDA is initialized or a library is imported whose threads do not survive a fork (JAX, TensorFlow, Polars, gRPC,
             Lance, CuPy). Processes of streams are spawned.
+        job_bytes: bytes of local source files that one job of a build reads at least, so that many small files are few jobs; a
+            job writes shards of its own.  None: 16 MiB of tables, 4 MiB of text that Python reads.
+        engine: what runs the jobs of builds, `map`, `filter`, exports and pushes where no `engine=` is given: a name such as
+            "ray", an engine itself, or an executor of `concurrent.futures`; None chooses by `num_proc`.
         caching: True to cache results of `map`, `filter`, `from_generator` and similar; False computes them again.
     """
 
@@ -147,6 +160,9 @@ class Config:
     confined_cpu_seconds: int | None = None
     confined_file_bytes: int | None = None
     confined_output_bytes: int | None = None
+    confined_scratch_bytes: int | None = dataclasses.field(default=None, metadata=_NOT_HASHED)
+    confined_scratch_files: int | None = dataclasses.field(default=None, metadata=_NOT_HASHED)
+    confined_seconds: int | None = dataclasses.field(default=None, metadata=_NOT_HASHED)
     refuse_found_scripts: bool = False
     stream_memory_bytes: int = 256 << 20
     stream_threads: int = 16
@@ -160,6 +176,8 @@ class Config:
     start_method: str = dataclasses.field(default="auto", metadata=_NOT_HASHED)
     caching: bool = True
     media_paths: tuple[str, ...] = ()
+    job_bytes: int | None = dataclasses.field(default=None, metadata=_NOT_HASHED)
+    engine: Any = dataclasses.field(default=None, metadata=_NOT_HASHED)
 
     def __post_init__(self) -> None:
         """Refuse invalid values.
@@ -402,6 +420,8 @@ _OLD_VALUES: dict[str, Any] = {
     "DATASET_STATE_JSON_FILENAME": "state.json",
     "DEFAULT_IN_MEMORY_MAX_SIZE": 0,
     "DEFAULT_MAX_BATCH_SIZE": 1000,
+    "DOWNLOADED_DATASETS_DIR": "downloads",
+    "EXTRACTED_DATASETS_DIR": "extracted",
     "HF_DATASETS_MULTITHREADING_MAX_WORKERS": 16,
     "HUB_DEFAULT_VERSION": "main",
     "HUB_DATASETS_HFFS_URL": "hf://datasets/{repo_id}@{revision}/{path}",
@@ -410,6 +430,7 @@ _OLD_VALUES: dict[str, Any] = {
     "MAX_SHARD_SIZE": "500MB",
     "MAX_TABLE_NBYTES_FOR_PICKLING": 4 << 30,
     "METADATA_CONFIGS_FIELD": "configs",
+    "MODULE_NAME_FOR_DYNAMIC_MODULES": "datasets_modules",
     "PARQUET_ROW_GROUP_SIZE_FOR_AUDIO_DATASETS": 100,
     "PARQUET_ROW_GROUP_SIZE_FOR_BINARY_DATASETS": 100,
     "PARQUET_ROW_GROUP_SIZE_FOR_IMAGE_DATASETS": 100,

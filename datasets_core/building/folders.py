@@ -69,8 +69,7 @@ def tfds_manifest(
     folder: str, storage_options: dict[str, Any] | None = None, *, file_format: str | None = None
 ) -> RecordManifest | None:
     """Return the manifest of a folder prepared by TensorFlow Datasets; None for any other. See `prepared_manifest`."""
-    from datasets_core.building.tfds_folders.description import parse_tfds_description
-    from datasets_core.building.tfds_folders.folder import content
+    from datasets_core.building.tfds_folders.description import content, parse_tfds_description
 
     folder = located(folder)
     path = files.join(folder, MANIFEST_NAME)
@@ -193,6 +192,7 @@ def find_prepared(
     storage_options: dict[str, Any] | None = None,
     *,
     is_blocked: Callable[[Version], bool] = lambda version: False,
+    is_from_there: Callable[[Manifest], bool] = lambda manifest: True,
 ) -> Prepared | None:
     """Return the highest valid version of a dataset below `root`, in either layout; None without one.
 
@@ -203,6 +203,7 @@ def find_prepared(
         pattern: a version, or a pattern such as `1.*.*`; None for the highest of all.
         storage_options: for fsspec.
         is_blocked: returns True for versions to skip.
+        is_from_there: returns False for builds to skip.
 
     Raises:
         UnknownConfigError: there are several configs, but `config` is not one of them.
@@ -216,7 +217,14 @@ def find_prepared(
         for version, places in _versions(home, name, config, storage_options)
         if version.match(wanted)
         and not is_blocked(version)
-        and (builds := [found for place in places for found in whole_builds(place, version, storage_options)])
+        and (
+            builds := [
+                found
+                for place in places
+                for found in whole_builds(place, version, storage_options)
+                if is_from_there(found.manifest)
+            ]
+        )
     )
     highest = next(candidates, [])
     if (other := next(candidates, None)) is None:

@@ -74,6 +74,22 @@ def redact_text(text: str) -> str:
     return re.sub(_URL_IN_TEXT, lambda found: redact(found.group()), text, flags=re.IGNORECASE)
 
 
+def harmless(text: str) -> str:
+    """Return text that others may have written, for a message: no character that a terminal obeys, and not without end.
+
+    >>> harmless("a\\x1b[31mred\\n")
+    'a\\\\x1b[31mred\\n'
+    """
+    if text.isprintable() and len(text) <= _LONGEST:
+        return text
+    cut = text if len(text) <= _LONGEST else f"{text[:_LONGEST]}… ({len(text):,} characters)"
+    return _OBEYED.sub(lambda found: ascii(found.group())[1:-1], cut)
+
+
+_LONGEST = 50_000  # characters of a message
+_OBEYED = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u2028-\u202e\u2066-\u2069\ud800-\udfff]")  # tabs and new lines are not
+
+
 def _names(names: Iterable[object]) -> str:
     """Return the names, quoted and joined, at most twenty of them; `none` for no names."""
     listed = [repr(str(name)) for name in names]
@@ -123,7 +139,7 @@ class DatasetsCoreError(Exception):
     advice: str | None = None
 
     def __str__(self) -> str:
-        return " ".join(str(part) for part in self.args)
+        return harmless(" ".join(str(part) for part in self.args))
 
     def placed(
         self,

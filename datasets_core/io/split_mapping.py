@@ -17,6 +17,7 @@ from datasets_core.optional import named_kind
 if TYPE_CHECKING:
     import os
 
+    from datasets_core.engines import Engine
     from datasets_core.fetch.hub.client import CommitInfo
 
 F = TypeVar("F", bound=Callable[..., Any])
@@ -54,6 +55,7 @@ class Pushable:
         num_shards: int | None = None,
         embed_external_files: bool = True,
         num_proc: int | None = None,
+        engine: str | Engine | None = None,
     ) -> CommitInfo:
         """Push the rows to a dataset repository of the Hub, as one split of a config, in one commit.
 
@@ -85,6 +87,7 @@ class Pushable:
             embed_external_files: True to store the content of files that images and other media refer to by path.
             num_proc: number of processes that write files, and minimum number of files.  For a stream, each process writes
                 one shard at a time.
+            engine: what writes the files, into the cache; see `load_dataset`.
 
         Returns:
             The commit, as `huggingface_hub.CommitInfo`.
@@ -381,6 +384,7 @@ class SplitMapping(dict[str, T], Looked):
         num_shards: Mapping[str, int | None] | None = None,
         embed_external_files: bool = True,
         num_proc: int | None = None,
+        engine: str | Engine | None = None,
     ) -> CommitInfo:
         """Push every split to a dataset repository of the Hub, in one commit.
 
@@ -389,7 +393,7 @@ class SplitMapping(dict[str, T], Looked):
         Args:
             repo_id, config_name, set_default, data_dir, revision: see `Dataset.push_to_hub`.
             commit_message, commit_description, private, token, create_pr: see `Dataset.push_to_hub`.
-            max_shard_size, embed_external_files, num_proc: see `Dataset.push_to_hub`.
+            max_shard_size, embed_external_files, num_proc, engine: see `Dataset.push_to_hub`.
             num_shards: number of files by split; for other splits it is computed from `max_shard_size`.
 
         Returns:
@@ -402,6 +406,51 @@ class SplitMapping(dict[str, T], Looked):
             >>> splits = DatasetDict({"train": Dataset.from_dict({"a": [1]})})
             >>> splits.push_to_hub("org/name", private=True)  # doctest: +SKIP
         """
+
+    def to_tfds(
+        self,
+        folder: str | os.PathLike[str],
+        *,
+        name: str | None = None,
+        version: str | None = None,
+        num_shards: int | None = None,
+        max_shard_size: int | str | None = None,
+    ) -> int:
+        """Write every split to one folder of TensorFlow Datasets; see `Dataset.to_tfds`.
+
+        Args:
+            folder: a new or empty local folder: that of one version.
+            name, version, max_shard_size: see `Dataset.to_tfds`.
+            num_shards: number of files of each split; only if the numbers of rows are known.
+
+        Returns:
+            The size of the records, in bytes.
+
+        Raises:
+            CellCastError: TensorFlow Datasets cannot store a column or a value.
+            ConfigurationError: the splits have different features, or the folder is not empty.
+
+        Example:
+            >>> import tempfile
+            >>> from datasets_core import tfds
+            >>> splits = DatasetDict({"train": Dataset.from_dict({"a": [1, 2]}), "test": Dataset.from_dict({"a": [3]})})
+            >>> with tempfile.TemporaryDirectory() as folder:
+            ...     _ = splits.to_tfds(f"{folder}/numbers/1.0.0")
+            ...     tfds.builder_from_directory(f"{folder}/numbers/1.0.0").info.splits["test"].num_examples
+            1
+        """
+        from datasets_core.io.tfds import write_tfds  # imported only when needed
+
+        splits: dict[str, Any] = self._splits()
+        found = list(splits.values())
+        if not found:
+            raise ConfigurationError("There are no splits to write. Add one.")
+        other = next((split for split, rows in splits.items() if rows.features != found[0].features), None)
+        if other is not None:
+            raise ConfigurationError(f"Split {other!r} has other features than {next(iter(splits))!r}. Cast them to be equal.")
+        rows = {split: each._tfds_rows() for split, each in splits.items()}
+        options: dict[str, Any] = {"name": name, "version": version, "num_shards": num_shards, "max_shard_size": max_shard_size}
+        return write_tfds(rows, found[0].features, found[0].info, folder, **options)
 
     # -- every split ---------------------------------------------------------------------------------------------------
 

@@ -2,18 +2,30 @@
 
 from __future__ import annotations
 
-import importlib
+import contextlib
 import logging
 import os
-import sys
+import socket
 import types
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import closing
 from typing import Any, TypeVar
 
+from datasets_core import files
 from datasets_core.engines import Engine
 from datasets_core.errors import ConfigurationError, UnhashableError
+from datasets_core.store.code import (
+    changed_in_memory,
+    codes,
+    imported_sources,
+    is_found_by_name,
+    is_installed,
+    reach_of,
+    set_by_program,
+    value_at,
+)
 from datasets_core.store.fingerprint import Hasher
+from datasets_core.store.manifest import temporary_path
 
 logger = logging.getLogger(__name__)
 
@@ -24,7 +36,6 @@ State = dict[tuple[str, str], str]
 
 _IMPORT = "import of "
 _same_here: set[tuple[int, frozenset[tuple[tuple[str, str], str]]]] = set()  # by process: a job may change modules later
-_PLAIN = (bool, int, float, complex, str, bytes, type(None))
 
 
 class ModuleStateError(Exception):
@@ -36,7 +47,13 @@ class ModuleStateError(Exception):
 
 
 def run(
-    engine: Engine, function: Callable[[T], R], jobs: Sequence[T], *code: Any, verb: str, **options: Any
+    engine: Engine,
+    function: Callable[[T], R],
+    jobs: Sequence[T],
+    *code: Any,
+    verb: str,
+    folder: str | None = None,
+    **options: Any,
 ) -> Iterator[tuple[int, R]]:
     """Like `engine.run`, but jobs run in this process if worker processes would read other values of the user's modules.
 
@@ -48,13 +65,29 @@ def run(
         function, jobs: see `Engine.run`.
         code: functions and objects whose code the jobs call.
         verb: what the user has called, for the log.
+        folder: where the jobs write; workers on other machines must see it.
         options: see `Engine.run`.
 
     Raises:
-        ConfigurationError: the engine left out a job.
+        ConfigurationError: the engine left out a job, or a worker does not see the folder.
     """
     held = function if getattr(engine, "shares_memory", False) else checked(function, *code)
     left = set(range(len(jobs)))
+    with contextlib.ExitStack() as stack:
+        if folder is not None and getattr(engine, "spans_machines", False):
+            held = stack.enter_context(_marked(folder, held))
+        yield from _results(engine, held, function, jobs, left, verb, options)
+
+
+def _results(
+    engine: Engine,
+    held: Callable[[T], R],
+    function: Callable[[T], R],
+    jobs: Sequence[T],
+    left: set[int],
+    verb: str,
+    options: Mapping[str, Any],
+) -> Iterator[tuple[int, R]]:
     try:
         with closing(engine.run(held, jobs, **options)) as results:  # type: ignore[type-var]
             for index, result in results:
@@ -71,6 +104,41 @@ def run(
         warn_of(error, verb)
     for index in sorted(left):
         yield index, function(jobs[index])
+
+
+@contextlib.contextmanager
+def _marked(folder: str, function: Callable[[T], R]) -> Iterator[Callable[[T], R]]:
+    """Have each worker look for a mark in the folder before its first job there."""
+    if files.is_url(folder):
+        yield function
+        return
+    mark = temporary_path(os.path.join(os.path.abspath(folder), "seen"))
+    files.write_atomically(mark, b"")
+    try:
+        yield _Seeing(function, mark)
+    finally:
+        files.remove(mark)
+
+
+class _Seeing:
+    """A function that runs only where the folder of the results is the one of the driver."""
+
+    def __init__(self, function: Callable[..., Any], mark: str) -> None:
+        self._function, self._mark = function, mark
+        self.__qualname__ = getattr(function, "__qualname__", type(function).__qualname__)
+
+    def __call__(self, *arguments: Any) -> Any:
+        if self._mark not in _seen:
+            if not os.path.exists(self._mark):
+                raise ConfigurationError(
+                    f"The worker on {socket.gethostname()} does not see the folder {os.path.dirname(self._mark)}, "
+                    "where this process puts results together. Use a folder that all machines share, for cache_dir= too."
+                )
+            _seen.add(self._mark)
+        return self._function(*arguments)
+
+
+_seen: set[str] = set()
 
 
 def checked(function: Callable[..., R], *code: Any) -> Callable[..., R]:
@@ -102,8 +170,10 @@ class _Checked:
         self.__qualname__ = getattr(function, "__qualname__", type(function).__qualname__)
 
     def __call__(self, *arguments: Any) -> Any:
+        from datasets_core.engines.process import is_copy_of
+
         asked = os.getpid(), frozenset(self._state.items())
-        if self._pid != os.getpid() and asked not in _same_here:
+        if self._pid != os.getpid() and not is_copy_of(self._pid) and asked not in _same_here:
             differing = [_shown(key) for key, known in self._state.items() if _hash_of(*key) != known]
             if differing:
                 raise ModuleStateError(differing)
@@ -127,8 +197,6 @@ def state_of(code: Any) -> State:
 
 
 def _read_by(values: Iterable[Any]) -> Iterator[tuple[str, str]]:
-    from datasets_core.store.code import is_installed
-
     for value in values:
         module, name = getattr(value, "__module__", None), getattr(value, "__qualname__", None)
         if isinstance(value, types.FunctionType) and not _is_imported(value, module):
@@ -143,7 +211,6 @@ def _read_by(values: Iterable[Any]) -> Iterator[tuple[str, str]]:
 def _is_imported(value: Any, module: Any) -> bool:
     """Return True if another process gets a function or class by the import of its module, and not as code."""
     from datasets_core.engines.process import sent_by_value
-    from datasets_core.store.code import is_found_by_name
 
     if not isinstance(module, str) or module in ("__main__", "__mp_main__") or not is_found_by_name(value, module):
         return False
@@ -152,8 +219,6 @@ def _is_imported(value: Any, module: Any) -> bool:
 
 def _read_by_code(function: types.FunctionType) -> Iterator[tuple[str, str]]:
     """Yield what a function pickled as code reads of modules: by their names, and by its own imports."""
-    from datasets_core.store.code import codes, is_installed, reach_of
-
     reach = reach_of(function.__code__)
     for cell in function.__closure__ or ():
         if isinstance(module := _cell(cell), types.ModuleType):
@@ -167,11 +232,8 @@ def _read_by_code(function: types.FunctionType) -> Iterator[tuple[str, str]]:
             rest.pop(0)
         if not is_installed(found):
             yield found.__name__, rest[0] if rest else ""
-        elif rest and _is_replaced(getattr(found, rest[0], None)):
-            yield found.__name__, rest[0]
+    yield from set_by_program(function)
     if reach.imports and not reach.is_open:
-        from datasets_core.store.code import imported_sources
-
         try:
             sources = imported_sources(reach.imports, function.__globals__.get("__package__"))
         except UnhashableError:  # a file imports what only its run decides
@@ -181,51 +243,23 @@ def _read_by_code(function: types.FunctionType) -> Iterator[tuple[str, str]]:
 
 def _read_of(module: types.ModuleType, names: Iterable[str]) -> Iterator[tuple[str, str]]:
     """Yield what code that holds a module in a variable may read of it: the attribute names it reads of any object."""
-    from datasets_core.store.code import is_installed
-
     for name in names:
         value = getattr(module, name, None)
         if isinstance(value, types.ModuleType):
             yield from _read_of(value, [other for other in names if other != name])
-        elif not is_installed(module) or _is_replaced(value):
+        elif not is_installed(module):
             yield module.__name__, name
-
-
-def _is_replaced(value: Any) -> bool:
-    """Return True if an attribute of an installed module is the user's function or class, or a plain value, which may be
-    set.
-    """
-    from datasets_core.store.code import is_installed
-
-    if isinstance(value, (types.FunctionType, type)):
-        return not is_installed(value.__module__)
-    return isinstance(value, _PLAIN)
 
 
 def _hash_of(module: str, name: str) -> str:
     """Return the hash of an attribute of a module in this process; "" if there is none."""
     if module.startswith(_IMPORT):
-        return _hash_of_import(module.removeprefix(_IMPORT))
+        changed = changed_in_memory(module.removeprefix(_IMPORT))
+        return Hasher.hash_what_can_be(changed) if changed else ""
     try:
-        found: Any = sys.modules.get(module) or importlib.import_module(module)
-        for part in name.split(".") if name else ():
-            found = getattr(found, part)
+        return Hasher.hash_what_can_be(value_at(module, name))
     except (ImportError, AttributeError):
         return ""
-    return Hasher.hash_what_can_be(found)
-
-
-def _hash_of_import(module: str) -> str:
-    """Return the hash of what a loaded module holds otherwise than its file says."""
-    from datasets_core.store.code import changed_since
-
-    loaded = sys.modules.get(module)
-    path = getattr(loaded, "__file__", None)
-    if loaded is None or (path is not None and not path.endswith(".py")):
-        return ""
-    changed: Mapping[str, Any] = vars(loaded) if path is None else changed_since(loaded, path)
-    parts = {name: part for name, part in sorted(changed.items()) if not name.startswith("__")}
-    return Hasher.hash_what_can_be(parts) if parts else ""
 
 
 def _shown(key: tuple[str, str]) -> str:
@@ -234,8 +268,6 @@ def _shown(key: tuple[str, str]) -> str:
 
 def _without_held_modules(values: Sequence[Any]) -> list[Any]:
     """Return the values without modules in variables of functions, whose code says what they read of them."""
-    from datasets_core.store.code import codes
-
     held: set[int] = set()
     for function in values:
         if isinstance(function, types.FunctionType):
