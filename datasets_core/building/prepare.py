@@ -11,7 +11,7 @@ import dataclasses
 import json
 import logging
 import os
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
 from datasets_core.building.cache_key import dataset_identity, stale_source
@@ -21,17 +21,29 @@ from datasets_core.errors import (
     DamagedShardError,
     DatasetDiskError,
     DatasetGenerationError,
+    DatasetNotFoundError,
+    DatasetsCoreError,
     ManifestError,
     MissingChecksumError,
     VerificationError,
 )
 from datasets_core.errors.base import put_users_frames_first
 from datasets_core.fetch.checksums import DownloadMode, VerificationMode
-from datasets_core.files import disk_errors, is_url, locked, locked_and_swept, write_atomically
+from datasets_core.files import disk_errors, is_url, join, locked, locked_and_swept, write_atomically
 from datasets_core.hub_urls import DEFAULT_REVISION, is_commit
 from datasets_core.progress import progress
-from datasets_core.store.manifest import MANIFEST_NAME, Manifest, located, lock_path, manifest_bytes, read_manifest
-from datasets_core.store.source import check_shards
+from datasets_core.store.manifest import (
+    JOURNAL_NAME,
+    MANIFEST_NAME,
+    Manifest,
+    ShardRecord,
+    located,
+    lock_path,
+    manifest_bytes,
+    read_manifest,
+    staging_folders,
+)
+from datasets_core.store.source import check_shards, verify_folder
 
 # Record of the builds of a Hub dataset in the cache: by commit and request, in one small file for each
 # repository.
@@ -244,8 +256,8 @@ def _reusable(builder: Builder, options: BuildOptions, *, is_locked: bool = Fals
             with progress(f"Verifying {builder.label}", total=manifest.info.dataset_size, unit="B") as bar:
                 check_hashes(options.output_dir, manifest, bar.update, options.storage_options)
     except DamagedShardError as error:
-        logger.warning("Building %s again: %s", builder.label, error)
-        return None
+        if not is_locked or not _repaired(builder, options, manifest, error):
+            return None
     known = _mode(manifest.verification)
     is_unchecked = known is VerificationMode.NO_CHECKS and wanted is not VerificationMode.NO_CHECKS
     if is_unchecked and builder.yields == "rows":
@@ -271,6 +283,80 @@ def _reusable(builder: Builder, options: BuildOptions, *, is_locked: bool = Fals
     if not is_url(options.output_dir):
         _record_outcome(options.output_dir, manifest, verified, is_locked=is_locked)
     return verified
+
+
+# -- damaged shards ----------------------------------------------------------------------------------------------------
+
+
+def repair(builder: Builder, options: BuildOptions) -> list[str]:
+    """Compare every shard of a finished dataset with its record, and make the damaged ones again; return their paths.
+
+    The bytes of a shard are those on record, or the dataset stays as it is.
+
+    Args:
+        builder: the builder of the dataset.
+        options: where it is, and how it was built.
+
+    Raises:
+        DatasetNotFoundError: nothing is built from these sources.
+        DamagedShardError: a source is gone or has changed, or other bytes came of it; names shard, split, rows and source.
+        ManifestError: the manifest is damaged.
+    """
+    with locked_and_swept(lock_path(options.output_dir)):
+        manifest = read_manifest(options.output_dir, options.storage_options)
+        if manifest is None:
+            raise DatasetNotFoundError(
+                f"There is no build of {builder.label} from its present sources ({options.output_dir} has none). If it was "
+                "built, a source has changed since. Build it: datasets-core build …"
+            )
+        damaged = _damaged(options.output_dir, manifest, options.storage_options)
+        if not damaged:
+            return []
+        shard, path = damaged[0], join(located(options.output_dir), damaged[0].name)
+        reason = f"the shard is damaged ({shard.rows:,} rows of split {shard.split!r})"
+        rebuild = "To build the whole dataset again from the present sources, pass download_mode='force_redownload'"
+        if manifest.identity not in ("", dataset_identity(builder)):
+            raise DamagedShardError(path, f"{reason}, and the dataset is of other code or other sources", advice=rebuild)
+        changed = stale_source(manifest, builder.config.data_files, hashed=True)
+        if changed is not None:
+            raise DamagedShardError(path, f"{reason}, and its source {changed} has changed since the build", advice=rebuild)
+        try:
+            is_repaired = _made_again(builder, options, manifest, damaged)
+        except DatasetsCoreError as error:
+            reason = f"{reason}, and its source cannot be read: {str(error).rstrip('.')}"
+            advice = "Bring the source back and repair again, or take the dataset from a copy"
+            raise DamagedShardError(path, reason, advice=advice) from error
+        if not is_repaired:
+            raise DamagedShardError(path, f"{reason}, and cannot be made alone with the bytes on record", advice=rebuild)
+        return [join(located(options.output_dir), shard.name) for shard in damaged]
+
+
+def _repaired(builder: Builder, options: BuildOptions, manifest: Manifest, found: DamagedShardError) -> bool:
+    """Return True if the damaged shards were made again; False, with a warning, if the dataset must be built again."""
+    try:
+        damaged = _damaged(options.output_dir, manifest, options.storage_options)
+        if damaged and _made_again(builder, options, manifest, damaged):
+            logger.warning("Built %s of %s again: %s", ", ".join(shard.name for shard in damaged), builder.label, found)
+            return True
+    except DatasetsCoreError as error:
+        logger.warning("%s cannot be repaired: %s", builder.label, error)
+    logger.warning("Building %s again: %s", builder.label, found)
+    return False
+
+
+def _damaged(folder: str, manifest: Manifest, storage_options: dict[str, Any] | None) -> list[ShardRecord]:
+    """Return the shards that differ from their records: all are hashed, since a disk seldom damages one alone."""
+    wrong = {problem.path for problem in verify_folder(folder, storage_options=storage_options)}
+    return [shard for shard in manifest.shards if join(located(folder), shard.name) in wrong]
+
+
+def _made_again(builder: Builder, options: BuildOptions, manifest: Manifest, damaged: Sequence[ShardRecord]) -> bool:
+    from datasets_core.building.write.build import Build, has_finished_jobs
+
+    unfinished = any(has_finished_jobs(os.path.join(each.path, JOURNAL_NAME)) for each in staging_folders(options.output_dir))
+    if is_url(options.output_dir) or unfinished:  # which the next build goes on with
+        return False
+    return Build(builder, options).repair(manifest, damaged)
 
 
 def _mode(name: str) -> VerificationMode:

@@ -108,6 +108,21 @@ def build(reference: Mapping[str, Any], *, output_dir: str | None, **how: Any) -
     return 0
 
 
+def repair(reference: Mapping[str, Any], *, output_dir: str | None, **how: Any) -> int:
+    """Build the damaged shards of the dataset again, and print their paths."""
+    from datasets_core.building.options import BuildOptions  # only this command needs it
+    from datasets_core.building.prepare import repair as repaired
+
+    builder = load_dataset_builder(**reference)
+    folder = output_dir or builder.cache_dir
+    paths = repaired(builder, BuildOptions.of(output_dir=folder, **how))
+    for path in paths:
+        say(f"repaired {path}")
+    if not paths:
+        say(f"good {folder}: nothing to repair")
+    return 0
+
+
 def describe(reference: Mapping[str, Any], *, as_json: bool) -> int:
     """Print the metadata of the dataset, whether or not it is built."""
     builder = load_dataset_builder(**reference)

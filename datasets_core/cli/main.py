@@ -119,6 +119,14 @@ def _parser() -> argparse.ArgumentParser:
     verify.add_argument("path", help="a prepared dataset, a folder of several, or a name printed by `cache ls`")
     verify.set_defaults(command=lambda options: maintenance.verify(options.path))
 
+    mending = commands.add_parser("repair", parents=[shared], help="build damaged shards of a dataset again, each alone")
+    _add_reference(mending)
+    mending.add_argument("--output-dir", metavar="DIR", help="the folder of the dataset, if it is not in the cache")
+    mending.add_argument("--num-proc", type=int, metavar="N", help="worker processes, as many as at its build")
+    mending.add_argument("--max-shard-size", metavar="SIZE", help="as at its build")
+    mending.add_argument("--file-format", choices=["arrow", "parquet"], default="arrow", help="as at its build")
+    mending.set_defaults(command=_repair)
+
     locking = commands.add_parser("lock", parents=[shared], help="write a lock file with all sources of a dataset")
     _add_reference(locking)
     locking.add_argument("-o", "--output", default=LOCK_NAME, metavar="FILE", help=f"the lock file (default: {LOCK_NAME})")
@@ -311,6 +319,18 @@ def _built(options: argparse.Namespace, reference: dict[str, Any]) -> int:
         max_examples_per_split=options.max_examples_per_split,
         register_checksums=options.register_checksums,
         force_checksums_validation=options.force_checksums_validation,
+    )
+
+
+def _repair(options: argparse.Namespace) -> int:
+    reference = _reference(options)
+    return datasets.repair(
+        reference,
+        timeout=reference.get("timeout"),
+        output_dir=options.output_dir,
+        num_proc=options.num_proc,
+        max_shard_size=options.max_shard_size,
+        file_format=options.file_format,
     )
 
 

@@ -270,7 +270,10 @@ def verify(path: str) -> int:
                 shards = counted(len(dataset.manifest.shards), "shard")
                 say(f"good {dataset.folder}: {shards}, {counted(rows, 'row')}, {_bytes(dataset.size)}")
     if bad:
-        say(f"{bad} damaged. Rebuild the dataset: datasets-core build … --force", file=sys.stderr)
+        say(
+            f"{bad} damaged. Repair the dataset: datasets-core repair … (or build it again: datasets-core build … --force)",
+            file=sys.stderr,
+        )
     return 1 if bad else 0
 
 

@@ -260,6 +260,15 @@ class Staging:
                 self._commit_whole(base, manifest, final)
         return final
 
+    def replace_shard(self, staged: str, name: str) -> None:
+        """Replace a damaged shard of the local dataset at `target` by a staged one: readers that have the old one keep it."""
+        final = os.path.join(staging_base(self.target), name)
+        with files.disk_errors(final), _undone_on_failure() as placed:
+            placed.append(temporary := temporary_path(final))
+            _link(os.path.join(self.folder, staged), temporary)
+            os.replace(temporary, final)
+            files.sync_folder(os.path.dirname(final))
+
     def _check(self, shard: ShardRecord) -> None:
         path = os.path.join(self.folder, shard.name)
         try:

@@ -7,15 +7,19 @@ import os
 import threading
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+from typing import Any
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from datasets_core import config
 from datasets_core.building.builder import GeneratorBasedBuilder
 from datasets_core.building.hooks import SplitGenerator
 from datasets_core.building.prepare import HubReference, is_known, recall, remember
+from datasets_core.cli.main import main
 from datasets_core.errors import (
+    DamagedShardError,
     DatasetDiskError,
     DatasetGenerationError,
     DatasetNotFoundError,
@@ -24,6 +28,7 @@ from datasets_core.errors import (
 )
 from datasets_core.features.base import Value
 from datasets_core.features.schema import Features
+from datasets_core.load import load_dataset
 from datasets_core.meta.info import DatasetInfo
 from datasets_core.meta.split_info import SplitDict, SplitInfo
 from datasets_core.store.manifest import MANIFEST_NAME
@@ -409,3 +414,153 @@ def test_what_is_found_was_built_of_the_commit_that_is_meant(tmp_path_factory, h
         if commit == target and rest == "0" and (is_default if config is None else name == config)
     }
     assert {build.place for build in found} == wanted
+
+
+# -- damaged shards ----------------------------------------------------------------------------------------------------
+
+
+PARTS = """\
+import pathlib
+import datasets
+
+class Parts(datasets.GeneratorBasedBuilder):
+    def _info(self):
+        return datasets.DatasetInfo(features=datasets.Features({"a": datasets.Value("int64")}))
+
+    def _split_generators(self, dl_manager):
+        return [datasets.SplitGenerator(name="train", gen_kwargs={"paths": dl_manager.download(%r)})]
+
+    def _generate_examples(self, paths):
+        for number, path in enumerate(paths):
+            for row, line in enumerate(pathlib.Path(path).read_text().split()[1:]):
+                yield f"{path} {row}", {"a": int(line)}
+"""
+
+
+@pytest.fixture
+def one_file_a_job():
+    """Small files are not built together, so that there are three shards."""
+    with config.using(job_bytes=1):
+        yield
+
+
+def _three_files(folder: Path) -> list[Path]:
+    folder.mkdir()
+    for number in range(3):
+        Path(folder, f"{number}.csv").write_text("a\n" + "".join(f"{number * 1000 + row}\n" for row in range(300)))
+    return sorted(folder.glob("*.csv"))
+
+
+def _loaded_as(kind: str, folder: Path) -> dict[str, Any]:
+    """What is loaded from three files, one shard each."""
+    files = list(map(str, _three_files(folder)))
+    cache = str(folder.parent / "cache")
+    if kind == "csv":
+        return {"path": "csv", "data_files": files, "cache_dir": cache, "num_proc": 3}
+    script = folder / "parts.py"
+    script.write_text(PARTS % (files,))
+    return {"path": str(script), "cache_dir": cache, "num_proc": 3, "trust_remote_code": True}
+
+
+def _flipped(shard: Path) -> None:
+    content = bytearray(shard.read_bytes())
+    content[len(content) // 2] ^= 1
+    shard.unlink()
+    shard.write_bytes(content)
+
+
+def _repair(how: dict[str, Any]) -> int:
+    files = [word for path in how.get("data_files", []) for word in ("--data-files", path)]
+    trust = ["--trust-remote-code"] if "trust_remote_code" in how else []
+    return main(["repair", how["path"], *files, "--cache-dir", how["cache_dir"], "--num-proc", "3", *trust])
+
+
+EXPECTED = [number * 1000 + row for number in range(3) for row in range(300)]
+
+
+@pytest.mark.usefixtures("one_file_a_job")
+@pytest.mark.parametrize("kind", ["csv", "script"])
+def test_one_damaged_shard_is_made_again_alone(tmp_path, capsys, kind):
+    how = _loaded_as(kind, tmp_path / "data")
+    shards = [Path(each["filename"]) for each in load_dataset(**how, split="train").cache_files]
+    assert len(shards) == 3
+    before = shards_of(shards[0].parent)
+    _flipped(shards[1])
+    others = [(shards[number].stat().st_ino, shards[number].stat().st_mtime_ns) for number in (0, 2)]
+    assert main(["verify", str(shards[0].parent)]) == 1
+    assert f"BAD  {shards[1]}" in capsys.readouterr().out
+    with pytest.raises(DamagedShardError):
+        load_dataset(**how, split="train")[:]
+
+    assert _repair(how) == 0
+
+    assert capsys.readouterr().out == f"repaired {shards[1]}\n"
+    assert shards_of(shards[0].parent) == before
+    assert [(shards[number].stat().st_ino, shards[number].stat().st_mtime_ns) for number in (0, 2)] == others
+    assert load_dataset(**how, split="train")[:]["a"] == EXPECTED
+    assert [path.name for path in shards[0].parent.parent.iterdir() if "incomplete" in path.name] == []
+    assert _repair(how) == 0
+    assert "nothing to repair" in capsys.readouterr().out
+
+
+@pytest.mark.usefixtures("one_file_a_job")
+@pytest.mark.parametrize("kind", ["csv", "script"])
+@pytest.mark.parametrize("damage", ["gone", "flipped"])
+def test_a_load_that_finds_a_damaged_shard_makes_it_again_alone(tmp_path, caplog, kind, damage):
+    how = _loaded_as(kind, tmp_path / "data")
+    shards = [Path(each["filename"]) for each in load_dataset(**how, split="train").cache_files]
+    before, others = shards_of(shards[0].parent), [shards[number].stat().st_ino for number in (0, 2)]
+    _flipped(shards[1]) if damage == "flipped" else shards[1].unlink()
+
+    with caplog.at_level(logging.WARNING):
+        again = load_dataset(**how, split="train", verification_mode="all_checks" if damage == "flipped" else None)
+
+    assert again[:]["a"] == EXPECTED
+    assert shards_of(shards[0].parent) == before
+    assert [shards[number].stat().st_ino for number in (0, 2)] == others
+    assert shards[1].name in caplog.text
+
+
+@pytest.mark.parametrize("change", ["changed", "gone"])
+def test_a_shard_whose_source_is_lost_stays_and_is_named(tmp_path, capsys, change):
+    how = _loaded_as("script", tmp_path / "data")
+    shards = [Path(each["filename"]) for each in load_dataset(**how, split="train").cache_files]
+    _flipped(shards[1])
+    before = shards_of(shards[0].parent)
+    source = tmp_path / "data/1.csv"
+    source.write_text("a\n7\n") if change == "changed" else source.unlink()
+
+    assert _repair(how) == 1
+
+    said = capsys.readouterr().err
+    assert all(words in said for words in (str(shards[1]), "300 rows of split 'train'", str(source)))
+    assert shards_of(shards[0].parent) == before
+
+
+@pytest.mark.usefixtures("one_file_a_job")
+def test_files_that_changed_since_the_build_repair_nothing(tmp_path, capsys):
+    how = _loaded_as("csv", tmp_path / "data")
+    shards = [Path(each["filename"]) for each in load_dataset(**how, split="train").cache_files]
+    _flipped(shards[1])
+    before = shards_of(shards[0].parent)
+    (tmp_path / "data/1.csv").write_text("a\n7\n")
+
+    assert _repair(how) == 1
+
+    assert "a source has changed since" in capsys.readouterr().err
+    assert shards_of(shards[0].parent) == before
+
+
+def test_a_builder_that_makes_other_rows_each_time_is_built_again_as_a_whole(tmp_path):
+    class Random(Numbers):
+        def _generate_examples(self, parts):
+            for part in parts:
+                yield part, {"number": int.from_bytes(os.urandom(3), "big"), "text": ""}
+
+    shard = min(Path(built(Random, tmp_path).cache_dir).glob("*train*.arrow"))
+    shard.unlink()
+
+    again = built(Random, tmp_path)
+
+    assert len(rows_of(again)) == 4
+    assert shard.name not in shards_of(again.cache_dir)  # named by its content, as whatever is built over another build

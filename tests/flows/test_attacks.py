@@ -40,7 +40,8 @@ ATTACKS = Path(__file__).parents[1] / "attacks"
 _T = TypeVar("_T")
 PHASES = ("import", "info", "split_generators", "generate")
 NOBODY = 65534
-_PATIENCE_SECONDS = 12.0  # a parent that does not answer is harmed
+_PATIENCE_SECONDS = 300.0  # a parent that does not answer is harmed; a busy machine is much faster
+ENOUGH = {"timeout": 120}  # of a script that ends by itself, however busy the machine is
 _PICTURE = base64.b64decode("iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==")
 CANARY = "CANARY-" + os.urandom(8).hex()
 
@@ -504,7 +505,7 @@ ENDLESS = [
 @pytest.mark.parametrize(("phase", "mode"), _some([(phase, mode) for phase, modes in ENDED.items() for mode in modes], of=2))
 def test_a_script_that_takes_all_that_there_is_fails_alone(victim: Victim, phase: str, mode: str) -> None:
     before = victim.place.state()
-    told = victim.ask(path=victim.place.script("bomb", phase=phase, mode=mode), settings=SMALL, options={"timeout": 60})
+    told = victim.ask(path=victim.place.script("bomb", phase=phase, mode=mode), settings=SMALL, options=ENOUGH)
     assert _is_ours(told)
     assert "ScriptTimeoutError" not in told["error"]["class"]
     assert len(told["error"]["text"]) < 50_000
@@ -543,7 +544,7 @@ LEAVES = (
 @pytest.mark.parametrize(("phase", "mode"), _some([(PHASES[number % 4], mode) for number, mode in enumerate(LEAVES)], of=3))
 def test_a_script_that_leaves_or_crashes_its_process_is_an_error(victim: Victim, phase: str, mode: str) -> None:
     before = victim.place.state()
-    told = victim.ask(path=victim.place.script("leave", phase=phase, mode=mode), options={"timeout": 10})
+    told = victim.ask(path=victim.place.script("leave", phase=phase, mode=mode), options=ENOUGH)
     assert _is_ours(told)
     assert "leave.py" in told["error"]["text"] or mode == "its own class"
     _unharmed(victim, told, before)
@@ -573,7 +574,7 @@ def test_messages_of_a_hostile_process_are_refused(victim: Victim, mode: str) ->
     told = victim.ask(
         path=victim.place.script("frames", mode=mode, open=False),
         settings=SMALL | {"confined_memory_bytes": 1 << 29},
-        options={"timeout": 10},
+        options=ENOUGH,
     )
     assert (told["error"] is None) if mode in GOOD_FRAMES else _is_ours(told)
     assert _harmless(json.dumps(told["error"], ensure_ascii=False))
@@ -585,7 +586,7 @@ def test_messages_of_a_hostile_process_are_refused(victim: Victim, mode: str) ->
 @pytest.mark.parametrize("mode", _some(OPEN_FRAMES, of=2))
 def test_rows_of_a_hostile_process_whose_columns_nobody_announced_are_checked(victim: Victim, mode: str) -> None:
     before = victim.place.state()
-    told = victim.ask(path=victim.place.script("frames", mode=mode, open=True), settings=SMALL, options={"timeout": 10})
+    told = victim.ask(path=victim.place.script("frames", mode=mode, open=True), settings=SMALL, options=ENOUGH)
     assert told["error"] is None or _is_ours(told)
     assert told["most_memory"] < 1 << 30
     _unharmed(victim, told, before)
@@ -602,7 +603,7 @@ def test_messages_without_an_end_are_stopped(victim: Victim, mode: str) -> None:
 @pytest.mark.parametrize("mode", _some(_keys_of("forms", "CLASS", "BUILDER", "SPLITS"), of=4))
 def test_builders_that_cannot_be_lead_nowhere(victim: Victim, mode: str) -> None:
     before = victim.place.state()
-    told = victim.ask(path=victim.place.script("forms", phase="import", mode=mode), options={"timeout": 10})
+    told = victim.ask(path=victim.place.script("forms", phase="import", mode=mode), options=ENOUGH)
     assert told["error"] is None or _is_ours(told)
     assert _harmless(json.dumps(told["error"], ensure_ascii=False))
     _unharmed(victim, told, before)
@@ -617,7 +618,7 @@ NAMES = (
 @pytest.mark.parametrize("mode", _some([*_keys_of("names", "CONFIGS"), *NAMES], of=3))
 def test_names_and_values_of_a_script_lead_nowhere(victim: Victim, mode: str) -> None:
     before = victim.place.state()
-    told = victim.ask(path=victim.place.script("names", mode=mode), options={"timeout": 10})
+    told = victim.ask(path=victim.place.script("names", mode=mode), options=ENOUGH)
     assert told["error"] is None or _is_ours(told)
     assert _harmless(told["error"]["text"] if told["error"] else "")
     _unharmed(victim, told, before)
@@ -626,7 +627,7 @@ def test_names_and_values_of_a_script_lead_nowhere(victim: Victim, mode: str) ->
 @pytest.mark.parametrize("mode", _some(_keys_of("questions", "QUESTIONS"), of=4))
 def test_questions_that_are_none_are_refused(victim: Victim, mode: str) -> None:
     before = victim.place.state()
-    told = victim.ask(path=victim.place.script("questions", phase="split_generators", mode=mode), options={"timeout": 10})
+    told = victim.ask(path=victim.place.script("questions", phase="split_generators", mode=mode), options=ENOUGH)
     assert told["error"] is None or _is_ours(told)
     assert told["error"] is not None or [row["outcome"] for row in told["rows"]["train"]] == ["'denied'"]
     _unharmed(victim, told, before)
@@ -637,7 +638,7 @@ def test_questions_for_what_no_script_may_have_are_refused(victim: Victim) -> No
     told = victim.ask(
         path=victim.place.script("questions", phase="split_generators", mode=""),
         settings={"max_retries": 1},
-        options={"timeout": 30},
+        options=ENOUGH,
     )
     assert told["error"] is None
     assert [row for row in told["rows"]["train"] if row["outcome"] == "'done'"] == []
@@ -647,21 +648,24 @@ def test_questions_for_what_no_script_may_have_are_refused(victim: Victim) -> No
 
 def test_questions_that_were_refused_are_told_of(victim: Victim) -> None:
     path = victim.place.script("questions", phase="split_generators", mode="")
-    told = victim.ask(path=path, settings={"max_retries": 1}, options={"timeout": 30})
+    told = victim.ask(path=path, settings={"max_retries": 1}, options=ENOUGH)
     assert any("169.254.169.254" in each for each in _denials(told))
     assert any(victim.place.where["secret"] in each for each in _denials(told))
 
 
 def test_what_was_denied_before_a_script_was_stopped_is_told_of(victim: Victim) -> None:
     path = victim.place.script("bomb", phase="generate", mode="denied")
-    told = victim.ask(path=path, settings=SMALL, options={"timeout": 0.7})
-    assert told["error"]["class"][0] == "ScriptTimeoutError"
+    for seconds in (0.7, 5.0, 60.0):  # a busy machine may be still before the script when they are over
+        told = victim.ask(path=path, settings=SMALL, options={"timeout": seconds})
+        assert told["error"]["class"][0] == "ScriptTimeoutError"
+        if "tried to read" in told["log"]:
+            break
     assert "tried to read '/etc/passwd'" in told["log"]
 
 
 def test_a_script_does_not_fill_the_disk_with_many_files(victim: Victim) -> None:
     path = victim.place.script("bomb", phase="generate", mode="files", most=64)
-    told = victim.ask(path=path, settings=SMALL, options={"timeout": 10})
+    told = victim.ask(path=path, settings=SMALL, options=ENOUGH)
     assert _is_ours(told)
 
 
@@ -672,7 +676,7 @@ PLACES = ("path", "image_path", "file", "dots", "url", "chain", "device", "pipe"
 @pytest.mark.parametrize(("mode", "kind"), _some([(mode, kind) for kind in KINDS for mode in PLACES], of=3))
 def test_values_that_lead_to_other_files_are_not_opened(victim: Victim, mode: str, kind: str) -> None:
     before = victim.place.state()
-    told = victim.ask(path=victim.place.script("media", mode=f"{mode} {kind}"), options={"timeout": 10})
+    told = victim.ask(path=victim.place.script("media", mode=f"{mode} {kind}"), options=ENOUGH)
     assert told["error"] is None or _is_ours(told)
     assert "PngImageFile" not in json.dumps(told)
     _unharmed(victim, told, before)
@@ -687,7 +691,7 @@ ESCAPES = (
 @pytest.mark.parametrize("mode", _some(ESCAPES, of=2))
 def test_no_text_of_a_script_is_obeyed_by_a_terminal(victim: Victim, mode: str) -> None:
     before = victim.place.state()
-    told = victim.ask(path=victim.place.script("escapes", mode=mode), options={"timeout": 10})
+    told = victim.ask(path=victim.place.script("escapes", mode=mode), options=ENOUGH)
     shown = [told["log"], told["printed"], *told["warnings"]]
     if told["error"] is not None:
         shown += [told["error"]["text"], told["error"]["whole"]]
@@ -708,7 +712,7 @@ def test_links_in_the_folder_of_a_script_lead_to_nothing(victim: Victim, phase: 
     for name, there in (("linked.txt", where["secret"]), ("linked_folder", os.path.dirname(where["secret"])),
                         ("linked_home", where["home"]), ("linked_archive.tar", where["archive"])):  # fmt: skip
         os.symlink(there, os.path.join(path, name))
-    told = victim.ask(path=path, options={"timeout": 10})
+    told = victim.ask(path=path, options=ENOUGH)
     assert told["error"] is None
     assert [row for row in told["rows"]["train"] if row["outcome"] == "'done'"] == []
     _unharmed(victim, told, before)
@@ -718,7 +722,7 @@ def test_modules_of_a_script_that_are_links_to_others_are_not_imported(victim: V
     before = victim.place.state()
     path = victim.place.script("links", phase="import")
     os.symlink(os.path.join(victim.place.where["project"], "project_secrets.py"), os.path.join(path, "linked_module.py"))
-    told = victim.ask(path=path, options={"timeout": 10})
+    told = victim.ask(path=path, options=ENOUGH)
     assert told["error"] is None or _is_ours(told)
     _unharmed(victim, told, before)
 
@@ -735,7 +739,7 @@ def test_files_of_a_script_that_are_links_to_others_are_not_read(victim: Victim,
     place = Path(path, name)
     place.unlink(missing_ok=True)
     place.symlink_to(victim.place.where.get(there, there))
-    told = victim.ask(path=path, options={"timeout": 2})
+    told = victim.ask(path=path, options=ENOUGH)
     assert told["error"] is None or _is_ours(told)
     assert told["most_memory"] < 1 << 30
     _unharmed(victim, told, before)
@@ -749,7 +753,7 @@ def test_pipes_in_the_folder_of_a_script_are_not_waited_for(victim: Victim, name
     place.unlink(missing_ok=True)
     os.mkfifo(place)
     _given_away(place)
-    told = victim.ask(path=path, options={"timeout": 5})
+    told = victim.ask(path=path, options=ENOUGH)
     assert told["error"] is None or _is_ours(told)
     _unharmed(victim, told, before)
 
@@ -812,7 +816,7 @@ def test_archives_of_a_script_unpack_into_nothing_else(victim: Victim) -> None:
     path = Path(victim.place.script("unpack", phase="split_generators"))
     _slipping(path / "archives", victim.place.where["secret"])
     _given_away(path)
-    told = victim.ask(path=str(path), options={"timeout": 30})
+    told = victim.ask(path=str(path), options=ENOUGH)
     assert told["error"] is None
     unpacked = {row["way"].strip("'"): row["outcome"].strip("'") for row in told["rows"]["train"]}
     assert [way for way, outcome in unpacked.items() if way.startswith("extract") and outcome == "done"] == []
@@ -822,7 +826,7 @@ def test_archives_of_a_script_unpack_into_nothing_else(victim: Victim) -> None:
 
 def test_what_a_script_leaves_in_its_own_folder_is_removed(victim: Victim) -> None:
     before = victim.place.state()
-    told = victim.ask(path=victim.place.script("scratch_games", phase="generate"), options={"timeout": 30})
+    told = victim.ask(path=victim.place.script("scratch_games", phase="generate"), options=ENOUGH)
     assert told["error"] is None
     assert [row for row in told["rows"]["train"] if row["outcome"] == "'done'"] == []
     _unharmed(victim, told, before)
@@ -835,7 +839,7 @@ def test_files_of_the_user_give_no_script_a_way_out(victim: Victim) -> None:
     folder.mkdir()
     (folder / "data.txt").write_text(CANARY)
     _given_away(folder)
-    told = victim.ask(path=victim.place.script("send_away"), options={"data_dir": str(folder), "timeout": 10})
+    told = victim.ask(path=victim.place.script("send_away"), options={"data_dir": str(folder), **ENOUGH})
     assert told["error"] is not None
     assert told["error"]["class"][0] == "DeniedAccessError"
     assert "own files" in told["error"]["text"]
@@ -857,7 +861,7 @@ def test_nothing_runs_on_when_the_parent_is_killed(place: Place) -> None:
 
 
 def _when(found: Callable[[], list[Any]]) -> list[Any]:
-    end = time.monotonic() + 60
+    end = time.monotonic() + 300
     while time.monotonic() < end:
         result = found()
         if result:

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from datasets_core.errors import ConfigurationError, ScriptTimeoutError
+from datasets_core.errors import ConfigurationError
 from datasets_core.load import load_dataset, load_dataset_builder
 from datasets_core.scripting.sandbox.limits import layers
 
@@ -80,9 +80,9 @@ def _left(cache: Path) -> list[Path]:
 def test_a_script_that_hangs_is_stopped(tmp_path, phase, how, stopped_in):
     path = _script(tmp_path / "slow", phase, how)
 
-    error, given = stopped_in(lambda s: load_dataset(str(path), cache_dir=tmp_path / "cache", timeout=s), PHASES[phase])
+    load = lambda seconds: load_dataset(str(path), cache_dir=tmp_path / "cache", timeout=seconds)  # noqa: E731
+    error, given = stopped_in(load, PHASES[phase], f"{path}, line 10")
 
-    assert f"{path}, line 10" in str(error)
     assert (error.path, error.seconds, error.split) == (str(path), given, "train" if phase == "rows" else None)
     assert error.row == (1 if phase == "rows" else None)
     assert _left(tmp_path / "cache") == []
@@ -107,14 +107,13 @@ def test_enough_time_changes_nothing(tmp_path):
     assert load_dataset(str(path), split="train", cache_dir=tmp_path / "cache", timeout=600)["a"][:] == [0, 1]
 
 
-def test_after_a_script_was_stopped_it_runs_again_from_the_start(tmp_path):
+def test_after_a_script_was_stopped_it_runs_again_from_the_start(tmp_path, stopped_in):
     path = _script(tmp_path / "slow", "rows", "pipe")
-    with pytest.raises(ScriptTimeoutError):
-        load_dataset(str(path), cache_dir=tmp_path / "cache", timeout=0.3)
+    stopped_in(lambda seconds: load_dataset(str(path), cache_dir=tmp_path / "cache", timeout=seconds), PHASES["rows"])
     (path.parent / "pipe").unlink()
     (path.parent / "pipe").write_text("")
 
-    assert load_dataset(str(path), split="train", cache_dir=tmp_path / "cache", timeout=60)["a"][:] == [0, 1]
+    assert load_dataset(str(path), split="train", cache_dir=tmp_path / "cache", timeout=600)["a"][:] == [0, 1]
 
 
 def test_a_builder_takes_a_limit_too(tmp_path, stopped_in):
@@ -128,13 +127,13 @@ def test_a_thread_that_cannot_be_stopped_is_told_so_at_once(tmp_path):
 
     def load():
         try:
-            load_dataset(str(path), cache_dir=tmp_path / "cache", timeout=5)
+            load_dataset(str(path), cache_dir=tmp_path / "cache", timeout=600)
         except ConfigurationError as error:
             raised.append(str(error))
 
     thread = threading.Thread(target=load)
     thread.start()
-    thread.join(30)
+    thread.join()
 
     assert "main" in raised[0]
     assert "sandbox" in raised[0]
@@ -164,13 +163,13 @@ def _interrupted(path: Path, cache: Path, options: str) -> str:
     command = [sys.executable, "-c", PROGRAM, str(path), str(cache), options]
     with subprocess.Popen(command, stdout=subprocess.PIPE, text=True, env=environment, start_new_session=True) as process:
         assert process.stdout is not None
-        begun, end = path.parent / "begun", time.monotonic() + 60
+        begun, end = path.parent / "begun", time.monotonic() + 300
         while not begun.exists() and process.poll() is None and time.monotonic() < end:
             threading.Event().wait(0.02)
         assert begun.exists()
         os.killpg(process.pid, signal.SIGINT)  # as a terminal does
         try:
-            return process.communicate(timeout=30)[0]
+            return process.communicate(timeout=300)[0]
         finally:
             process.kill()
 

@@ -49,16 +49,17 @@ from datasets_core.building.write.jobs import (
     ShardResult,
     Stage,
     agreed_schema,
+    chosen_engine,
     counted_files,
     recast_job,
     run_attempt,
+    worker_died,
 )
 from datasets_core.building.write.reorder import Ordering
 from datasets_core.building.write.row_keys import Clash, as_json, from_json
 from datasets_core.building.write.runs import Run, run_bytes
 from datasets_core.config import settings
-from datasets_core.engines import Engine
-from datasets_core.engines.deadline import Deadline, SerialEngine, TimeUp, can_stop
+from datasets_core.engines.deadline import SerialEngine, TimeUp
 from datasets_core.engines.threads import followed
 from datasets_core.errors import DatasetGenerationError, DownloadError, FileFormatError, InvalidKeyError, WorkerDiedError
 from datasets_core.features.schema import Features
@@ -75,53 +76,6 @@ from datasets_core.store.fingerprint import Hasher
 from datasets_core.store.manifest import JOURNAL_NAME, Manifest, ShardRecord, located
 from datasets_core.store.pieces import stored_blocks
 from datasets_core.store.writer import ShardWriter, is_stored_as_it_is
-
-# Which engine runs the jobs of a split, and what is said when a worker of it dies.
-
-
-def chosen_engine(engine: Engine, count: int, deadline: Deadline | None) -> Engine:
-    """Return the engine for a number of jobs.
-
-    One job needs no worker, unless it has a deadline that only a worker can be stopped at.
-
-    Args:
-        engine: the requested engine.
-        count: the number of jobs.
-        deadline: of code that runs in this process.
-    """
-    if isinstance(engine, SerialEngine) and (deadline is None or can_stop()):
-        return engine
-    from datasets_core.engines.pool import ProcessEngine, ThreadEngine  # takes 2 ms; a serial build does not need it
-
-    if isinstance(engine, SerialEngine):
-        return ProcessEngine(1)
-    if count == 1 and deadline is None and isinstance(engine, ThreadEngine):
-        return SerialEngine()  # a worker would be started for nothing
-    return engine
-
-
-def worker_died(error: WorkerDiedError, jobs: Sequence[Any], builder: Builder, split: str) -> WorkerDiedError | None:
-    """Return the error that names the part of the split whose worker was killed; None if `error` says all that is known.
-
-    Args:
-        error: what the engine raised.
-        jobs: its jobs.
-        builder: the builder of the dataset.
-        split: the split.
-    """
-    job = jobs[error.job] if error.job is not None else None
-    if not isinstance(job, ShardJob):
-        return None
-    part = f" (part {job.index + 1} of {job.count})" if job.count > 1 else ""
-    named = WorkerDiedError(
-        f"The worker process that made split {split!r}{part} of {builder.label} {error.how or 'ended'}, without a result: "
-        "it may have run out of memory, or code of the dataset ended it. "
-        "Run again with a smaller num_proc; finished parts are kept.",
-        job=error.job,
-    )
-    named.how = error.how
-    return named
-
 
 # The finished jobs of an unfinished build, so that the next run takes them over.
 
@@ -307,6 +261,50 @@ class Build:
         except BaseException:
             self._discard()
             raise
+
+    def repair(self, manifest: Manifest, damaged: Sequence[ShardRecord]) -> bool:
+        """Make damaged shards of a finished local dataset again by the jobs that made them, and replace them one by one.
+
+        Args:
+            manifest: of the dataset; it stays as it is, since a shard is replaced by equal bytes only.
+            damaged: shards on record.
+
+        Returns:
+            False if other bytes came of those jobs, as where rows were put in order later: nothing is replaced then.
+
+        Raises:
+            DatasetsCoreError: the jobs cannot run, as where a source is gone.
+        """
+        if not self._is_as_read or not all(shard.sha256 for shard in damaged):
+            return False
+        try:
+            self._plan()
+            made: dict[str, str] = {}
+            for split in self.splits:
+                made |= self._made_again(split, manifest, [shard for shard in damaged if shard.split == split.name])
+            if not all(shard.sha256 in made for shard in damaged):
+                return False
+            check_unchanged(self.sources)
+            for shard in damaged:
+                self.staging.replace_shard(made[shard.sha256], shard.name)
+            return True
+        finally:
+            self._discard()
+
+    def _made_again(self, split: SplitGenerator, manifest: Manifest, damaged: Sequence[ShardRecord]) -> dict[str, str]:
+        """Return names of staged shards by their sha256: those of the jobs that may have made the damaged ones."""
+        shards, jobs = manifest.split_shards().get(split.name, []), self._jobs(split) if damaged else []
+        if len(jobs) == len(shards):  # one shard for each job
+            jobs = [job for job, shard in zip(jobs, shards, strict=True) if shard in damaged]
+        features, made = manifest.info.features, dict[str, str]()
+        agreed = None if features is None else features.arrow_schema
+        wide = [dataclasses.replace(job, schema=agreed, stem=f"{job.stem}-r") for job in jobs if job.schema is None]
+        for each in (jobs, wide):  # a job may have been read again with the schema of all
+            if each and not all(shard.sha256 in made for shard in damaged):
+                write = write_rows if self.builder.yields == "rows" else write_tables
+                with contextlib.closing(self._results(Stage(split.name, write, each, self.options.timeout), {})) as running:
+                    made |= {shard.sha256: shard.name for _, result in running for shard in result.shards}
+        return made
 
     def _discard(self) -> None:
         self.staging.discard_as_far_as_possible()

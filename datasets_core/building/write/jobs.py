@@ -13,9 +13,10 @@ import pyarrow as pa
 
 from datasets_core.building.hooks import Hooks, divide, file_of, names_of_parts, one_file_of
 from datasets_core.building.write.row_keys import KeyRecord, compare, compare_heads
-from datasets_core.engines.deadline import Deadline
+from datasets_core.engines import Engine
+from datasets_core.engines.deadline import Deadline, SerialEngine, can_stop
 from datasets_core.engines.threads import followed
-from datasets_core.errors import CastError, CellCastError, DatasetGenerationCastError, redact
+from datasets_core.errors import CastError, CellCastError, DatasetGenerationCastError, WorkerDiedError, redact
 from datasets_core.features.arrow import merge_schemas
 from datasets_core.features.cast import cast_table
 from datasets_core.features.schema import Features, features_of_file, plain_schema
@@ -160,6 +161,53 @@ def run_attempt(function: Callable[..., ShardResult], job: Any, *, tells: str = 
     path = os.path.join(tells, job.name)
     with ProgressFile(path) as file, metered(watched), followed(file.update, lambda: watched.done()):
         return dataclasses.replace(function(attempt, on_rows=watched.add), name=job.name)
+
+
+# Which engine runs the jobs of a split, and what is said when a worker of it dies.
+
+
+def chosen_engine(engine: Engine, count: int, deadline: Deadline | None) -> Engine:
+    """Return the engine for a number of jobs.
+
+    One job needs no worker, unless it has a deadline that only a worker can be stopped at.
+
+    Args:
+        engine: the requested engine.
+        count: the number of jobs.
+        deadline: of code that runs in this process.
+    """
+    if isinstance(engine, SerialEngine) and (deadline is None or can_stop()):
+        return engine
+    from datasets_core.engines.pool import ProcessEngine, ThreadEngine  # takes 2 ms; a serial build does not need it
+
+    if isinstance(engine, SerialEngine):
+        return ProcessEngine(1)
+    if count == 1 and deadline is None and isinstance(engine, ThreadEngine):
+        return SerialEngine()  # a worker would be started for nothing
+    return engine
+
+
+def worker_died(error: WorkerDiedError, jobs: Sequence[Any], builder: Hooks, split: str) -> WorkerDiedError | None:
+    """Return the error that names the part of the split whose worker was killed; None if `error` says all that is known.
+
+    Args:
+        error: what the engine raised.
+        jobs: its jobs.
+        builder: the builder of the dataset.
+        split: the split.
+    """
+    job = jobs[error.job] if error.job is not None else None
+    if not isinstance(job, ShardJob):
+        return None
+    part = f" (part {job.index + 1} of {job.count})" if job.count > 1 else ""
+    named = WorkerDiedError(
+        f"The worker process that made split {split!r}{part} of {builder.label} {error.how or 'ended'}, without a result: "
+        "it may have run out of memory, or code of the dataset ended it. "
+        "Run again with a smaller num_proc; finished parts are kept.",
+        job=error.job,
+    )
+    named.how = error.how
+    return named
 
 
 # The keys of jobs, compared as the jobs are done, so that a key that two of them share is found before all are.
