@@ -344,6 +344,14 @@ def test_a_link_that_a_pattern_or_the_card_names_is_refused_where_it_leads_out(l
         load({"README.md": "---\nconfigs:\n- config_name: default\n  data_files: link.png\n---\n"})
 
 
+@pytest.mark.parametrize("name", ["a.csv", "a.jsonl"])
+def test_a_link_out_of_a_folder_of_tables_is_followed_as_its_user_made_it(tmp_path, name):
+    (tmp_path / "data").mkdir()
+    (tmp_path / name).write_text("a\n1\n" if name == "a.csv" else jsonl({"a": 1}))
+    (tmp_path / "data" / name).symlink_to(tmp_path / name)
+    assert load_dataset(str(tmp_path / "data"), split="train", cache_dir=str(tmp_path / "cache"))["a"][:] == [1]
+
+
 @pytest.mark.parametrize("embed_files", [True, False])
 def test_a_link_that_the_user_names_is_followed(linked, embed_files):
     pytest.importorskip("PIL")
