@@ -379,7 +379,7 @@ class StreamingDownloadManager(DownloadManager):
         """Return the path of a cached file, after writing it if it does not exist.
 
         Args:
-            identity: what identifies its content.
+            identity: a text that identifies its content.
             name: end of the file name.
             write: called with the path to write.
         """
@@ -448,7 +448,7 @@ def _mapped(nested: Any, function: Callable[[Any], Any]) -> Any:
     return made
 
 
-# `ranges_of`: any bytes of any file, wherever it is.
+# `ranges_of`: byte ranges of any file, local or remote.
 
 
 __all__ = ["Bytes", "FileVersion", "Range", "RangeFile", "place_of", "ranges_of"]

@@ -204,9 +204,9 @@ def structure_of(manifest: Manifest, split: str | ReadInstruction) -> FileStruct
 def check_shards(
     folder: str, records: Iterable[ShardRecord], file_format: str, storage_options: dict[str, Any] | None = None
 ) -> None:
-    """Check shards against their records by what their disk or store says of them: that they are there, and their sizes.
+    """Check that shards exist with their recorded sizes, as reported by their disk or store.
 
-    A local shard that was written after the manifest is inspected as well: its first and last bytes are checked.  All are,
+    The first and last bytes of a local shard that was written after the manifest are checked as well; those of other shards,
     when they are opened.
 
     Raises:

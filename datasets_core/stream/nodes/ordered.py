@@ -482,10 +482,10 @@ Opened: TypeAlias = Callable[[int, Any], Generator[Piece]]
 
 
 class SharedCursor:
-    """Reads rows for readers that go through them side by side; of one walk, and of one process.
+    """Reads rows for several readers that advance together, in one walk and one process.
 
-    Pieces are kept until the last reader has passed them, as far as memory allows: a reader that is left behind further than
-    that reads for itself.
+    Pieces are kept until the last reader has passed them, as far as memory allows; a reader that falls further behind reads on
+    its own.
     """
 
     def __init__(self) -> None:

@@ -1,7 +1,7 @@
 """`MixtureSchedule`: the source of each row of a mixture, by arithmetic: in turn, or by weights.
 
-The picks are in blocks; how often each source is picked in a block follows from its number alone, and the order within from a
-key: any place can be read first.
+The picks are in blocks. The counts of the sources in a block depend only on its number, and the order within the block on a
+key, so that any place can be read first.
 """
 
 from __future__ import annotations

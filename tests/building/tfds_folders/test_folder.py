@@ -185,7 +185,7 @@ def test_files_that_are_only_numbered_are_looked_for_before_all_are_named(folder
     changed(folder, splits=[{"name": "train", "numShards": "1000000"}])
     calls = itertools.count()
     sys.setprofile(lambda frame, event, argument: next(calls))
-    with pytest.raises(DamagedShardError, match=r"missing, and its rows are not on record in .*dataset_info\.json"):
+    with pytest.raises(DamagedShardError, match=r"missing, and its number of rows is not recorded in .*dataset_info\.json"):
         tfds_manifest(str(folder))
     sys.setprofile(None)
     assert next(calls) < 1_000_000  # not one for each of the names
@@ -250,7 +250,7 @@ def test_another_cursor_begins_where_one_stood() -> None:
 
 
 def test_more_and_fewer_records_than_are_on_record_are_told() -> None:
-    with pytest.raises(DamagedShardError, match=r"a\.tfrecord: the file has 10 records where 12 are on record"):
+    with pytest.raises(DamagedShardError, match=r"a\.tfrecord: the file has 10 records, but 12 are recorded"):
         taken(cursor(PLAIN, total=12), 12)
     found = cursor(PLAIN, total=9)
     found.skip(9)
@@ -347,7 +347,7 @@ def test_the_number_of_records_is_held_to_what_is_on_record(path: Path) -> None:
     assert shard_numbers(found, 0) == [0, 1, 2, 3]
     with pytest.raises(DamagedShardError, match="more than the 9 records"):
         found.batch(1)
-    with pytest.raises(DamagedShardError, match="10 records where 12 are on record"):
+    with pytest.raises(DamagedShardError, match="10 records, but 12 are recorded"):
         shard(path, (12, 1)).batch(0)
 
 
