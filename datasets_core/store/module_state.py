@@ -192,8 +192,7 @@ def _read_of(module: types.ModuleType, names: Iterable[str]) -> Iterator[tuple[s
 
 
 def _is_replaced(value: Any) -> bool:
-    """Return True if the user may have replaced an attribute of an installed module: by a function or class, or a plain value.
-    """
+    """Return True if the user may have replaced an attribute of an installed module: by a function or class, or a plain value."""
     from datasets_core.store.code import is_installed
 
     if isinstance(value, (types.FunctionType, type)):

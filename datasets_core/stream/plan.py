@@ -480,8 +480,7 @@ class Plan:
         return replace(self, label=label, source=self.source.labelled(label))
 
     def by_files(self) -> Plan:
-        """Return the plan with a job for each file of its rows, if files are read from their beginning.
-        """
+        """Return the plan with a job for each file of its rows, if files are read from their beginning."""
         jobs = self.source.as_jobs()
         return self if jobs is None else replace(self, source=jobs)
 

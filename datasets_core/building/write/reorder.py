@@ -292,8 +292,7 @@ def _gathered(job: MergeJob, owners: np.ndarray, taken: np.ndarray) -> tuple[pa.
 
 
 def _canonical(batch: pa.RecordBatch) -> pa.RecordBatch:
-    """Return the batch as it would be in a file: equal rows have equal bytes, and the same size, regardless of their origin.
-    """
+    """Return the batch as it would be in a file: equal rows have equal bytes, and the same size, regardless of their origin."""
     return pa.ipc.read_record_batch(batch.serialize(), batch.schema)
 
 

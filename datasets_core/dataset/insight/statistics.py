@@ -16,7 +16,7 @@ from datasets_core.dataset.insight.describe import ColumnSummary, Histogram, Len
 from datasets_core.features.base import FeatureType
 from datasets_core.features.types import ClassLabel
 
-# How many values of a column differ: counted exactly up to a limit, estimated from hashes beyond it.
+# The number of distinct values of a column: counted exactly up to a limit, estimated from hashes beyond it.
 
 
 Hashes: TypeAlias = npt.NDArray[np.uint64]
@@ -30,7 +30,7 @@ _MIXERS = (np.uint64(0xBF58476D1CE4E5B9), np.uint64(0x94D049BB133111EB))
 
 
 class Distinct:
-    """Counts the different values of a column that is shown to it array by array.
+    """Counts the distinct values of a column that is passed array by array.
 
     >>> seen = Distinct()
     >>> seen.add(pa.array(["a", "b", "a"]))
@@ -111,7 +111,7 @@ def hashes(values: pa.Array) -> Hashes:
 
 
 def _words(values: pa.Array) -> Hashes:
-    """Fixed-width values as words, equal where the values are."""
+    """Return fixed-width values as words, which are equal if the values are."""
     if pa.types.is_boolean(values.type):
         values = values.cast(pa.uint8())
     elif pa.types.is_decimal(values.type):
@@ -176,7 +176,7 @@ def summarized(
 
     Args:
         schema: of the blocks.
-        blocks: starts at the first block again, each time it is called; a second time only where a histogram needs it.
+        blocks: returns an iterator from the first block at each call; it is called a second time only if a histogram needs it.
         bins: of the histograms.
     """
     parts = [part for name, feature in features.items() for part in _parts(feature, schema.field(name).type, (name,))]
@@ -209,7 +209,7 @@ def _at(block: pa.RecordBatch, path: Sequence[str]) -> pa.Array:
 
 
 class _Part:
-    """A column, or a field of one, being added up."""
+    """Running statistics of a column, or of a field of one."""
 
     def __init__(self, path: tuple[str, ...], feature: FeatureType, arrow_type: pa.DataType) -> None:
         self.path, self.feature = path, feature
@@ -227,7 +227,7 @@ class _Part:
     # -- adding up -----------------------------------------------------------------------------------------------------
 
     def add(self, values: pa.Array) -> None:
-        """Take a block into account."""
+        """Add a block."""
         if pa.types.is_null(values.type):
             self._nulls += len(values)
             return
@@ -258,7 +258,7 @@ class _Part:
         return values
 
     def begin_histogram(self, bins: int) -> bool:
-        """Set up the histogram, and say whether the rows must be gone through again to fill it."""
+        """Set up the histogram; return True if a second pass over the rows is needed to fill it."""
         moments = self._moments
         if moments is None or self._distinct is None or moments.finite is None or bins < 1:
             return False
@@ -273,7 +273,7 @@ class _Part:
         return False
 
     def add_to_histogram(self, values: pa.Array) -> None:
-        """Take a block into account, the second time."""
+        """Add a block in the second pass."""
         assert self._scale is not None
         numbers = _numbers(self._usable(values))
         self._scale.add(numbers[np.isfinite(numbers)] if numbers.dtype.kind == "f" else numbers)
@@ -350,7 +350,7 @@ class _Moments:
         return math.sqrt(self._squares / (self.count - 1)) if self.count > 1 else None
 
     def add(self, numbers: npt.NDArray[Any]) -> None:
-        """Numbers, none of them NaN."""
+        """Add numbers, none of them NaN."""
         if not len(numbers):
             return
         low, high = numbers.min().item(), numbers.max().item()
@@ -383,7 +383,7 @@ def _higher(one: Any, other: Any) -> Any:
 
 
 class _Scale:
-    """Bins of one width between two numbers, and how many numbers fall into each."""
+    """Bins of equal width between two numbers, with the count of numbers in each."""
 
     def __init__(self, low: Any, high: Any, bins: int) -> None:
         if isinstance(low, int) and high - low < bins:
@@ -398,7 +398,7 @@ class _Scale:
         self._low, self._span = low, float(self.edges[-1]) - float(low)
 
     def add(self, numbers: npt.NDArray[Any], weights: npt.NDArray[Any] | None = None) -> None:
-        """Finite numbers, each once or as often as its weight says."""
+        """Add finite numbers, each once or as often as its weight."""
         bins = len(self.counts)
         with np.errstate(over="ignore"):
             places = (numbers.astype(np.float64, copy=False) - float(self._low)) * (bins / self._span if self._span else 0.0)
@@ -427,7 +427,7 @@ def _as_arrow(numbers: npt.NDArray[Any]) -> pa.Array:
 
 
 def _plain_type(arrow_type: pa.DataType) -> pa.DataType:
-    """Return the type that values are computed in."""
+    """Return the type in which values are computed."""
     if pa.types.is_dictionary(arrow_type) or pa.types.is_run_end_encoded(arrow_type):
         return _plain_type(arrow_type.value_type)
     if pa.types.is_float16(arrow_type):

@@ -665,8 +665,7 @@ class RowReading(DatasetFacts):
 
 
 def _as_run(keys: Sequence[int], size: int) -> range | None:
-    """Return the rows as a range if they are a list of consecutive numbers; that takes a tenth of the time of another check.
-    """
+    """Return the rows as a range if they are a list of consecutive numbers; that takes a tenth of the time of another check."""
     if type(keys) is not list or not keys or type(keys[0]) is not int or keys[0] < 0:
         return None
     run = range(keys[0], keys[0] + len(keys))

@@ -254,7 +254,7 @@ def test_more_and_fewer_records_than_are_on_record_are_told() -> None:
         taken(cursor(PLAIN, total=12), 12)
     found = cursor(PLAIN, total=9)
     found.skip(9)
-    with pytest.raises(DamagedShardError, match="more than the 9 records"):
+    with pytest.raises(DamagedShardError, match="more than the 9 recorded records"):
         found.check_end()
 
 
@@ -345,7 +345,7 @@ def test_a_file_that_is_gone_is_told_by_name(path: Path) -> None:
 def test_the_number_of_records_is_held_to_what_is_on_record(path: Path) -> None:
     found = shard(path, (4, 1), (5, 1))
     assert shard_numbers(found, 0) == [0, 1, 2, 3]
-    with pytest.raises(DamagedShardError, match="more than the 9 records"):
+    with pytest.raises(DamagedShardError, match="more than the 9 recorded records"):
         found.batch(1)
     with pytest.raises(DamagedShardError, match="10 records, but 12 are recorded"):
         shard(path, (12, 1)).batch(0)
