@@ -75,7 +75,9 @@ def new_column(name: str, values: Any, feature: Any, num_rows: int, names: Itera
 
 
 def scattered(table: pa.Table, index: Ints, num_rows: int) -> pa.Table | None:
-    """Return for each row of the table its position in the index, null for rows without one; None if the index has a row twice."""
+    """Return for each row of the table its position in the index, null for rows without one; None if the index has a
+    row twice.
+    """
     places = np.full(num_rows, -1, dtype=np.int64)
     places[index] = np.arange(len(index))
     if int((places >= 0).sum()) != len(index):
@@ -600,7 +602,9 @@ class ColumnChanges(Rows):
 
 
 def _own(value: Any) -> Any:
-    """Return a copy with its own dicts and lists: the fingerprint is computed later, and the caller may change them until then."""
+    """Return a copy with its own dicts and lists: the fingerprint is computed later, and the caller may change them
+    until then.
+    """
     if type(value) is dict:
         return {name: _own(inner) for name, inner in value.items()}
     return [_own(inner) for inner in value] if type(value) is list else value

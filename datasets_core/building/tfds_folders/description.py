@@ -184,7 +184,9 @@ def parse_tfds_description(data: bytes, *, path: str) -> TfdsDescription | None:
 
 
 def _is_tfds(stored: Mapping[str, Any]) -> bool:
-    """Return True if the content has the form of TensorFlow Datasets, which lists its splits, and not that of other libraries."""
+    """Return True if the content has the form of TensorFlow Datasets, which lists its splits, and not that of other
+    libraries.
+    """
     if (
         "manifest" in stored
         or "builder_name" in stored

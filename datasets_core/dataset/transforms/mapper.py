@@ -629,7 +629,9 @@ def _as_table(value: Any) -> pa.Table | None:
 
 
 def _own(column: pa.ChunkedArray) -> pa.ChunkedArray:
-    """Return the column in memory that is not shared with a numpy array of the user, who may fill it again for the next batch."""
+    """Return the column in memory that is not shared with a numpy array of the user, who may fill it again for the
+    next batch.
+    """
     if pa.types.is_primitive(column.type) or pa.types.is_nested(column.type):
         with contextlib.suppress(pa.ArrowNotImplementedError):  # types that pyarrow does not concatenate
             return pa.chunked_array([pa.concat_arrays([chunk, chunk.slice(0, 0)]) for chunk in column.chunks], column.type)

@@ -204,7 +204,7 @@ def test_a_class_whose_name_is_blank_is_called_by_its_number(
     (folder / "features.json").write_text(json.dumps(form))
     (folder / "n.labels.txt").write_text(lines)
     assert manifest_tfds_folder(folder).info.features == {"n": ClassLabel(names=names)}
-    assert "'n' has 3 classes, and some of the names" in caplog.text
+    assert "'n' has 3 classes, and some names" in caplog.text
 
 
 # Shards of a folder.
