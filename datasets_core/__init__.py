@@ -105,6 +105,7 @@ if TYPE_CHECKING:
     from datasets_core.stream.order.files import ReadConfig as ReadConfig
     from datasets_core.stream.state import audit as audit
     from datasets_core.stream.state import merge_states as merge_states
+    from datasets_core.viewer.server import view as view
 
 _HOMES = homes(
     {
@@ -157,6 +158,7 @@ _HOMES = homes(
         "datasets_core.stream.order.files": "ReadConfig",
         "datasets_core.stream.state": "audit merge_states",
         "datasets_core.tfds": "tfds",
+        "datasets_core.viewer.server": "view",
     }
 )
 

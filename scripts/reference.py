@@ -37,7 +37,7 @@ API: dict[str, tuple[str, str, str]] = {
     "dataset": (
         "Datasets",
         "A dataset on disk or in memory, and dictionaries of splits.",
-        "Dataset DatasetDict Column concatenate_datasets interleave_datasets Hasher",
+        "Dataset DatasetDict Column concatenate_datasets interleave_datasets view Hasher",
     ),
     "streams": (
         "Streams",

@@ -104,6 +104,26 @@ def test_the_figures_of_the_speed_page_are_those_of_the_results_file(report: Mod
         assert {"python", "datasets_core", "pyarrow"} <= set(section["versions"])
 
 
+def test_a_row_that_lost_against_the_peer_of_its_own_run_is_named(
+    report: ModuleType, capsys: pytest.CaptureFixture[str]
+) -> None:
+    rows = json.loads(report.RESULTS.read_text(encoding="utf-8"))["operations"]["rows"]
+    report.compare(report.RESULTS, "operations", rows)  # equal: nothing is raised
+    assert "0 lost more than 15%" in capsys.readouterr().out
+    slow_machine = {name: json.loads(json.dumps(row)) for name, row in rows.items()}
+    for row in slow_machine.values():
+        for cell in row["cells"].values():
+            cell.update({time: cell[time] * 3 for time in ("cpu", "wall") if time in cell})
+    report.compare(report.RESULTS, "operations", slow_machine)
+    slow_machine["map_row"]["cells"]["datasets_core"]["cpu"] *= 1.25
+    with pytest.raises(SystemExit, match=r"^map_row: .* \(-20%\)$"):
+        report.compare(report.RESULTS, "operations", slow_machine)
+    with pytest.raises(SystemExit, match=r"measured with scale=0\.25, this run with scale=1"):
+        report.compare(report.RESULTS, "operations", rows, scale=1)
+    with pytest.raises(SystemExit, match="no row of streams in common"):
+        report.compare(report.RESULTS, "streams", rows={})
+
+
 def test_each_plot_is_on_the_speed_page_and_has_its_rows(report: ModuleType) -> None:
     text = report.PAGE.read_text(encoding="utf-8")
     results = json.loads(report.RESULTS.read_text(encoding="utf-8"))

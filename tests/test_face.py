@@ -19,7 +19,7 @@ EXPECTED = {
     "get_dataset_config_info", "get_dataset_config_names", "get_dataset_default_config_name", "get_dataset_infos",
     "get_dataset_split_names",
     "Dataset", "DatasetDict", "IterableDataset", "IterableDatasetDict", "Column", "IterableColumn",
-    "concatenate_datasets", "interleave_datasets",
+    "concatenate_datasets", "interleave_datasets", "view",
     "Features", "Value", "ClassLabel", "Sequence", "List", "LargeList", "Array2D", "Array3D", "Array4D", "Array5D",
     "Translation", "TranslationVariableLanguages", "Json",
     "Image", "Audio", "Video", "Pdf", "Nifti", "Mesh", "BioSequence", "BioStructure",

@@ -27,11 +27,16 @@ FLOORS = {
     "resolve": 12,
     "load": 13, "tfds": 13,
     "inspect": 14, "slim": 14,
-    "as_datasets": 15, "cli": 15,
-    "__main__": 16,
+    "as_datasets": 15, "viewer": 15,
+    "cli": 16,
+    "__main__": 17,
 }  # fmt: skip
 
-DOOR = ("datasets_core.io.tables", "datasets_core.load")  # `Dataset.from_csv` and its kin call `load_dataset`
+DOORS = {  # methods of a dataset that need what makes or shows datasets
+    ("datasets_core.io.tables", "datasets_core.load"),  # `Dataset.from_csv` and its kin call `load_dataset`
+    ("datasets_core.io.split_mapping", "datasets_core.viewer.server"),  # `Dataset.view`
+    ("datasets_core.io.split_mapping", "datasets_core.viewer.report"),  # `Dataset.report`
+}
 # What a script's own `import datasets` finds, and a program's under the alias, at any floor.
 NAME_TABLES = {"datasets_core.scripting.compat.tables", "datasets_core.as_datasets"}
 
@@ -47,7 +52,6 @@ BUILT_NAMES = {
     "datasets_core.scripting.sandbox.template": "what the parent process asks for",
     "datasets_core.scripting.script": "modules of scripts",
     "datasets_core.store.code": "what a user's function imports",
-    "datasets_core.store.module_state": "what a user's function imports",
 }
 
 OWNERS = {
@@ -70,7 +74,7 @@ SUBCLASSES_OF = {"datasets_core.features.formats.pandas_arrays": {"pandas"}}
 """Files that define classes below those of an optional package, and are imported in functions alone."""
 OPTIONAL = {"pandas", "torch", "tensorflow", "jax", "polars", "zstandard", "lz4"}
 
-MAX_FILES = 335
+MAX_FILES = 344
 MAX_LINES = 700
 MAX_SMALL = 10  # files under 150 lines with a single importer in their own package
 MAX_FLOORS = {"stream": 9, "building": 9}
@@ -175,7 +179,7 @@ def _circles(graph: Mapping[str, Set[str]]) -> list[list[str]]:
 
 def _allowed(name: str, other: str) -> bool:
     """A lower floor, or the own room."""
-    return _room(other) == _room(name) or FLOORS[_room(other)] < FLOORS[_room(name)] or (name, other) == DOOR
+    return _room(other) == _room(name) or FLOORS[_room(other)] < FLOORS[_room(name)] or (name, other) in DOORS
 
 
 def test_every_room_has_a_floor() -> None:
@@ -206,9 +210,9 @@ def _calls_by_name(tree: ast.AST) -> Iterator[tuple[str, ast.expr | None]]:
                 yield function, given[0] if given else None
 
 
-def test_one_call_goes_up_by_name() -> None:
+def test_few_calls_go_up_by_name() -> None:
     callers = {name for name, tree in TREES.items() for function, _ in _calls_by_name(tree) if function == "later"}
-    assert callers == {DOOR[0]}
+    assert callers == {name for name, _ in DOORS}
 
 
 def test_names_that_are_built_are_imported_in_few_files() -> None:
@@ -226,7 +230,7 @@ def test_packages_beside_each_other_form_no_circle() -> None:
     graph: dict[str, set[str]] = collections.defaultdict(set)
     for name, others in INNER.items():
         for other in others | NAMED[name]:
-            if (name, other) != DOOR:
+            if (name, other) not in DOORS:
                 for depth in (2, 3):
                     here, there = (".".join(each.split(".")[:depth]) for each in (name, other))
                     if here != there and {here, there} <= PACKAGES and here.rpartition(".")[0] == there.rpartition(".")[0]:

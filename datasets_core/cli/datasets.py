@@ -1,4 +1,4 @@
-"""Commands on datasets: build, describe, head, lock, diff, cite, push."""
+"""Commands on datasets: build, describe, head, view, report, lock, diff, cite, push."""
 
 from __future__ import annotations
 
@@ -236,6 +236,67 @@ def _printable(value: object) -> Any:
     if isinstance(value, bytes):
         return base64.b64encode(value).decode()
     return str(value)
+
+
+# `view` and `report`: a dataset in the browser, and in one file.
+
+
+def view(
+    reference: Mapping[str, Any],
+    *,
+    split: str | None,
+    other: str | None,
+    streams: bool | None,
+    host: str,
+    port: int,
+    token: str | None,
+    opens_browser: bool,
+) -> int:
+    """Show a dataset in the browser until the command is interrupted; the address is printed.
+
+    Args:
+        reference: arguments of `load_dataset`.
+        split: the split expression to show at first.
+        other: a dataset to compare with.
+        streams: True to show the first rows of a stream, False to build what is remote.
+        host, port, token: of the server.
+        opens_browser: False to print the address only.
+    """
+    from datasets_core.viewer.opening import open_reference  # these take 0.1 s, which other commands do without
+    from datasets_core.viewer.server import Viewer, browse
+
+    opened = open_reference(_named(reference), split, streams=streams)
+    if other is not None:
+        opened.other = open_reference(_named({"path": other}), None, streams=streams)
+    viewer = Viewer(opened, host=host, port=port, token=token)
+    say(viewer.url)
+    sys.stdout.flush()
+    try:
+        if opens_browser:
+            browse(viewer.url)
+        viewer.run()
+    except KeyboardInterrupt:
+        say("datasets-core: the viewer has ended", file=sys.stderr)
+    finally:
+        viewer.close()
+    return 0
+
+
+def report(reference: Mapping[str, Any], *, split: str | None, output: str) -> int:
+    """Write the report of a dataset and print its path and size."""
+    from datasets_core.viewer.opening import open_reference
+    from datasets_core.viewer.report import report_of
+
+    report_of(open_reference(_named(reference), split, streams=False), output, split=split)
+    say(f"{output} ({os.path.getsize(output):,} bytes)")
+    return 0
+
+
+def _named(reference: Mapping[str, Any]) -> Mapping[str, Any]:
+    """Return the reference with the folder of a name that `cache ls` prints."""
+    path = os.fspath(reference["path"])
+    folders = [] if os.path.exists(path) or is_url(path) else named_folders(path)
+    return {**reference, "path": folders[0]} if len(folders) == 1 else reference
 
 
 def lock(reference: Mapping[str, Any], *, output: str, update: bool, num_proc: int | None) -> int:

@@ -96,6 +96,23 @@ def _parser() -> argparse.ArgumentParser:
     head.add_argument("--json", action="store_true", help="one JSON object per line, also on a terminal")
     head.set_defaults(command=_head)
 
+    view = commands.add_parser("view", parents=[shared], help="show a dataset in the browser: all rows, by a local server")
+    _add_looking(view, "--hub-token")
+    view.add_argument("--diff", metavar="OTHER", help="another dataset: show what differs")
+    view.add_argument("--port", type=int, default=0, metavar="N", help="port of the server (default: any free one)")
+    view.add_argument("--no-browser", action="store_true", help="print the address only")
+    view.add_argument("--host", default="127.0.0.1", metavar="HOST", help="listen elsewhere than on this machine alone")
+    view.add_argument("--token", metavar="SECRET", help="token of the address (default: a random one); needed with --host")
+    reading = view.add_mutually_exclusive_group()
+    reading.add_argument("--streaming", action="store_const", const=True, help="show the first rows, and build nothing")
+    reading.add_argument("--build", dest="streaming", action="store_const", const=False, help="build a remote dataset first")
+    view.set_defaults(command=_view)
+
+    report = commands.add_parser("report", parents=[shared], help="write a report of a dataset into one HTML file")
+    _add_looking(report, "--token")
+    report.add_argument("-o", "--output", default="report.html", metavar="FILE", help="the file (default: report.html)")
+    report.set_defaults(command=lambda options: datasets.report(_looked(options), split=options.split, output=options.output))
+
     verify = commands.add_parser("verify", parents=[shared], help="hash every shard and report damaged ones")
     verify.add_argument("path", help="a prepared dataset, a folder of several, or a name printed by `cache ls`")
     verify.set_defaults(command=lambda options: maintenance.verify(options.path))
@@ -180,15 +197,21 @@ def _parser() -> argparse.ArgumentParser:
     return parser
 
 
-def _add_reference(parser: argparse.ArgumentParser) -> None:
+def _add_reference(parser: argparse.ArgumentParser, token: str = "--token") -> None:
     parser.add_argument(
         "path", help="a folder, a script (with a version: reviews.py:1.*.*), a file, a URL, a format, or a dataset on the Hub"
     )
     parser.add_argument("name", nargs="?", help="config")
     _add_files(parser)
     parser.add_argument("--revision", metavar="REV", help="branch, tag or commit of a dataset on the Hub")
-    _add_token(parser)
+    _add_token(parser, token)
     _add_trust(parser)
+
+
+def _add_looking(parser: argparse.ArgumentParser, token: str) -> None:
+    _add_reference(parser, token)
+    parser.add_argument("--split", metavar="EXPR", help="a split expression (default: the first split with rows)")
+    parser.add_argument("--name", dest="config", metavar="CONFIG", help="config; may also be given as the second argument")
 
 
 def _add_files(parser: argparse.ArgumentParser) -> None:
@@ -196,8 +219,10 @@ def _add_files(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--data-dir", metavar="DIR")
 
 
-def _add_token(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("--token", metavar="TOKEN", help="access token for the Hub (default: HF_TOKEN or the stored login)")
+def _add_token(parser: argparse.ArgumentParser, flag: str = "--token") -> None:
+    parser.add_argument(
+        flag, metavar="TOKEN", dest="hub_token", help="access token for the Hub (default: HF_TOKEN or the stored login)"
+    )
 
 
 def _add_trust(parser: argparse.ArgumentParser) -> None:
@@ -249,7 +274,7 @@ def _reference(options: argparse.Namespace) -> dict[str, Any]:
         "data_files": _data_files(options.data_files),
         "data_dir": options.data_dir,
         **({} if options.revision is None else {"revision": options.revision}),
-        **({} if options.token is None else {"token": options.token}),
+        **({} if options.hub_token is None else {"token": options.hub_token}),
         **({} if options.trust_remote_code is None else {"trust_remote_code": options.trust_remote_code}),
         **({} if options.timeout is None else {"timeout": Deadline.of(options.timeout)}),
         **_options(options.option),
@@ -292,7 +317,7 @@ def _push(options: argparse.Namespace) -> int:
         set_default=options.set_default or None,
         commit_message=options.message,
         commit_description=options.description,
-        token=options.token,
+        token=options.hub_token,
     )
 
 
@@ -305,10 +330,27 @@ def _lock(options: argparse.Namespace) -> int:
 
 
 def _croissant(options: argparse.Namespace) -> int:
+    return datasets.describe_files(_looked(options), splits=options.split, output=options.output)
+
+
+def _looked(options: argparse.Namespace) -> dict[str, Any]:
+    """Return the reference, with the config of either place."""
     if options.config is not None and options.name not in (None, options.config):
         raise ConfigurationError(f"Two different configs were given: {options.name!r} and {options.config!r}. Pass only one.")
-    reference = {**_reference(options), "name": options.config or options.name}
-    return datasets.describe_files(reference, splits=options.split, output=options.output)
+    return {**_reference(options), "name": options.config or options.name}
+
+
+def _view(options: argparse.Namespace) -> int:
+    return datasets.view(
+        _looked(options),
+        split=options.split,
+        other=options.diff,
+        streams=options.streaming,
+        host=options.host,
+        port=options.port,
+        token=options.token,
+        opens_browser=not options.no_browser,
+    )
 
 
 def _info(options: argparse.Namespace) -> int:

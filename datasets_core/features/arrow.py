@@ -9,8 +9,10 @@ from __future__ import annotations
 import json
 import re
 import reprlib
-from collections.abc import Callable, Mapping, Sequence
-from itertools import chain
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from itertools import chain, compress
+from operator import itemgetter
+from types import NoneType
 from typing import TYPE_CHECKING, Any, NoReturn, TypeAlias
 
 import numpy as np
@@ -392,12 +394,15 @@ def inferred_lists(values: list[Any], infer: Callable[[list[Any]], pa.Array]) ->
     Raises:
         Misfit: the elements share no type.
     """
-    lengths = np.fromiter((0 if value is None else len(value) for value in values), np.int64, len(values))
+    valid = _where_not_none(values)
+    present = values if valid is None else list(compress(values, valid))
+    lengths = np.zeros(len(values), np.int64)
+    lengths[slice(None) if valid is None else valid] = np.fromiter(map(len, present), np.int64, len(present))
     try:
-        child = infer(list(chain.from_iterable(value for value in values if value is not None)))
+        child = infer(list(chain.from_iterable(present)))
     except Misfit as misfit:
         raise misfit.at(rows_of(lengths), "[]") from misfit
-    return list_array(pa.list_(child.type), lengths, _where_not_none(values), child)
+    return list_array(pa.list_(child.type), lengths, valid, child)
 
 
 def inferred_dicts(values: list[Any], infer: Callable[[str, list[Any]], pa.Array]) -> pa.Array:
@@ -407,22 +412,44 @@ def inferred_dicts(values: list[Any], infer: Callable[[str, list[Any]], pa.Array
         Misfit: the values of a key have no common type, or a key is not a string.
     """
     fields, children = [], []
-    for name in dict.fromkeys(chain.from_iterable(value for value in values if value is not None)):
+    valid = _where_not_none(values)
+    names = dict.fromkeys(chain.from_iterable(values if valid is None else compress(values, valid)))
+    members = members_of(values, names) if valid is None else None
+    for position, name in enumerate(names):
         if not isinstance(name, str):
             index = next(index for index, value in enumerate(values) if value is not None and name in value)
             raise Misfit(index, f"the key {reprlib.repr(name)} ({type(name).__name__}) is not a string")
         try:
-            child = infer(name, [None if value is None else value.get(name) for value in values])
+            child = infer(
+                name,
+                [None if value is None else value.get(name) for value in values] if members is None else members[position],
+            )
         except Misfit as misfit:
             raise misfit.below(f".{name}") from misfit
         fields.append(pa.field(name, child.type))
         children.append(child)
-    return struct_array(pa.struct(fields), len(values), _where_not_none(values), children)
+    return struct_array(pa.struct(fields), len(values), valid, children)
+
+
+def members_of(values: Sequence[dict[Any, Any]], names: Iterable[Any]) -> list[list[Any]] | None:
+    """Return the values of each key of dicts that all have exactly these keys, else None.
+
+    >>> members_of([{"a": 1, "b": 2}, {"b": 4, "a": 3}], ["a", "b"])
+    [[1, 3], [2, 4]]
+    """
+    names = list(names)
+    if not set(map(len, values)) <= {len(names)}:
+        return None
+    try:
+        return [list(map(itemgetter(name), values)) for name in names]
+    except KeyError:
+        return None
 
 
 def _where_not_none(values: list[Any]) -> Mask | None:
-    valid = np.array([value is not None for value in values], bool)
-    return None if valid.all() else valid
+    if NoneType not in set(map(type, values)):
+        return None
+    return np.fromiter((value is not None for value in values), np.bool_, len(values))
 
 
 def rows_of(lengths: Lengths) -> Callable[[int], int]:
@@ -476,13 +503,8 @@ def list_parts(array: pa.Array) -> tuple[Lengths, Mask | None, pa.Array]:
 def _view_parts(array: pa.Array, valid: Mask | None) -> tuple[Lengths, Mask | None, pa.Array]:
     # pyarrow 26 loses rows when it casts a list view with nulls to a list
     width = np.int64 if types.is_large_list_view(array.type) else np.int32
-    starts, lengths = (raw_values(buffer, width, array).astype(np.int64) for buffer in array.buffers()[1:3])
-    if valid is not None:
-        lengths = np.where(valid, lengths, 0)
-    stops = np.cumsum(lengths)
-    places = np.arange(lengths.sum()) - np.repeat(stops - lengths, lengths) + np.repeat(starts, lengths)
-    indices = pa.Array.from_buffers(pa.int64(), len(places), [None, pa.py_buffer(places.astype(np.int64))])
-    return lengths, valid, array.values.take(indices)
+    lengths = raw_values(array.buffers()[2], width, array).astype(np.int64)
+    return (lengths if valid is None else np.where(valid, lengths, 0)), valid, array.flatten()
 
 
 def _map_as_list(array: pa.Array) -> pa.Array:

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 import pyarrow as pa
 
 from datasets_core.errors import CastError, CellCastError, ConfigurationError, MediaError
-from datasets_core.features.arrow import Misfit
+from datasets_core.features.arrow import Misfit, members_of
 from datasets_core.features.base import (
     EXTENSION_NAME,
     EXTENSION_VALUE,
@@ -532,6 +532,8 @@ def _plain_field(field: pa.Field) -> pa.Field:
 
 def plain_schema(schema: pa.Schema) -> pa.Schema:
     """Return the schema with plain types; the same object if it has no dictionary."""
+    if "dictionary<" not in str(schema.types):
+        return schema
     plain = pa.schema([_plain_field(field) for field in schema], schema.metadata)
     return schema if plain.equals(schema) else plain
 
@@ -629,12 +631,7 @@ def _check_rows(rows: Sequence[Any]) -> None:
 
 def _equal_rows(rows: Sequence[Any], names: Sequence[Any]) -> list[list[Any]] | None:
     """Return the columns of rows with exactly these keys; None if a row has others, or is not a plain dict."""
-    if not set(map(type, rows)) <= {dict} or not set(map(len, rows)) <= {len(names)}:
-        return None
-    try:
-        return [[row[name] for row in rows] for name in names]
-    except KeyError:
-        return None
+    return members_of(rows, names) if set(map(type, rows)) <= {dict} else None
 
 
 def infer_batch(rows: Sequence[Mapping[Any, Any]], infer: Callable[[str], Column]) -> pa.RecordBatch:

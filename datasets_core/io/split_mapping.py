@@ -1,4 +1,4 @@
-"""`SplitMapping`: rows by split, with methods that apply to every split; pushes of rows and splits to the Hub."""
+"""`SplitMapping`: rows by split, with methods that apply to every split; pushes to the Hub; `view` and `report`."""
 
 # mypy: disable-error-code="empty-body"
 # pyright: reportReturnType=false
@@ -9,11 +9,13 @@ from collections.abc import Callable, Mapping, Sequence
 from inspect import cleandoc
 from typing import TYPE_CHECKING, Any, ClassVar, Self, TypeVar
 
-from datasets_core._lazy import options_to
+from datasets_core._lazy import later, options_to
 from datasets_core.errors import ArgumentTypeError, ConfigurationError, UnknownSplitError
 from datasets_core.features.schema import Features
 
 if TYPE_CHECKING:
+    import os
+
     from datasets_core.fetch.hub.client import CommitInfo
 
 F = TypeVar("F", bound=Callable[..., Any])
@@ -194,7 +196,61 @@ def entries_of(section: str) -> dict[str, str]:
     return found
 
 
-class SplitMapping(dict[str, T]):
+class Looked:
+    """Rows that people look at: in the browser, or as a report in a file."""
+
+    def view(self, other: Any = None, *, port: int = 0, open_browser: bool = True, block: bool | None = None) -> Any:
+        """Show the rows in the browser of this machine: a table of all rows, with pictures of the columns to filter by.
+
+        Needs the extra `view`.
+
+        Args:
+            other: a dataset to compare with: the page shows what differs.
+            port: of the server, which listens on 127.0.0.1 alone; 0 for any free one.
+            open_browser: False to print the address only.
+            block: True to return when the program is interrupted; None blocks in a script, not at a prompt or in a notebook.
+
+        Returns:
+            The running viewer: `url` is its address, `close()` ends it.
+
+        Raises:
+            MissingDependencyError: the extra `view` is not installed.
+            ConfigurationError: there are no rows or no columns, the port is in use, or there is no browser.
+
+        Example:
+            >>> viewer = Dataset.from_dict({"a": [1, 2, 3]}).view(open_browser=False, block=False)  # doctest: +SKIP
+            http://127.0.0.1:41873/?token=…
+            >>> viewer.close()  # doctest: +SKIP
+        """
+        return later("datasets_core.viewer.server", "view")(self, other, port=port, open_browser=open_browser, block=block)
+
+    def report(self, path: str | os.PathLike[str], *, title: str | None = None) -> str:
+        """Write a report of the rows into one HTML file that opens without a network.
+
+        It has the schema, pictures of the columns, correlations, duplicates, nulls, the shortest and longest texts, the balance
+        of labels, rows that splits share, and some rows with their media.
+
+        Args:
+            path: of the new file; an existing one is replaced.
+            title: of the report; None for the name of the dataset.
+
+        Returns:
+            The path.
+
+        Raises:
+            ConfigurationError: there are no rows or no columns, or these are streams.
+            DatasetDiskError: the file cannot be written.
+
+        Example:
+            >>> import os, tempfile
+            >>> with tempfile.TemporaryDirectory() as folder:
+            ...     os.path.basename(Dataset.from_dict({"a": [1, 2, 3]}).report(os.path.join(folder, "report.html")))
+            'report.html'
+        """
+        return str(later("datasets_core.viewer.report", "report")(self, path, title=title))
+
+
+class SplitMapping(dict[str, T], Looked):
     """Rows by the name of their split."""
 
     _kind: ClassVar[type]
@@ -345,6 +401,51 @@ class SplitMapping(dict[str, T]):
             >>> splits = DatasetDict({"train": Dataset.from_dict({"a": [1]})})
             >>> splits.push_to_hub("org/name", private=True)  # doctest: +SKIP
         """
+
+    def to_tfds(
+        self,
+        folder: str | os.PathLike[str],
+        *,
+        name: str | None = None,
+        version: str | None = None,
+        num_shards: int | None = None,
+        max_shard_size: int | str | None = None,
+    ) -> int:
+        """Write every split to one folder of TensorFlow Datasets; see `Dataset.to_tfds`.
+
+        Args:
+            folder: a new or empty local folder: that of one version.
+            name, version, max_shard_size: see `Dataset.to_tfds`.
+            num_shards: number of files of each split; only if the numbers of rows are known.
+
+        Returns:
+            The size of the records, in bytes.
+
+        Raises:
+            CellCastError: TensorFlow Datasets cannot store a column or a value.
+            ConfigurationError: the splits have different features, or the folder is not empty.
+
+        Example:
+            >>> import tempfile
+            >>> from datasets_core import tfds
+            >>> splits = DatasetDict({"train": Dataset.from_dict({"a": [1, 2]}), "test": Dataset.from_dict({"a": [3]})})
+            >>> with tempfile.TemporaryDirectory() as folder:
+            ...     _ = splits.to_tfds(f"{folder}/numbers/1.0.0")
+            ...     tfds.builder_from_directory(f"{folder}/numbers/1.0.0").info.splits["test"].num_examples
+            1
+        """
+        from datasets_core.io.tfds import write_tfds  # imported only when needed
+
+        splits: dict[str, Any] = self._splits()
+        found = list(splits.values())
+        if not found:
+            raise ConfigurationError("There are no splits to write. Add one.")
+        other = next((split for split, rows in splits.items() if rows.features != found[0].features), None)
+        if other is not None:
+            raise ConfigurationError(f"Split {other!r} has other features than {next(iter(splits))!r}. Cast them to be equal.")
+        rows = {split: each._tfds_rows() for split, each in splits.items()}
+        options: dict[str, Any] = {"name": name, "version": version, "num_shards": num_shards, "max_shard_size": max_shard_size}
+        return write_tfds(rows, found[0].features, found[0].info, folder, **options)
 
     # -- every split ---------------------------------------------------------------------------------------------------
 

@@ -22,7 +22,8 @@ _PROBED_BYTES = 1 << 16
 _GROWTH = 8
 _LIVE_SECONDS = 0.02
 _MUTABLE = (list, dict, set, bytearray, np.ndarray)
-_OF = operator.attrgetter("__len__")
+_MUTABLE_TYPES = frozenset(_MUTABLE)
+_IDENTITY = object.__hash__  # one for each object; `id` tells the same, but every call of it is an event for audit hooks
 
 
 class ChangedRowsError(Exception):
@@ -54,8 +55,13 @@ class Chunks:
         self._is_live = is_live
         self.copies = copies
         self.taken: list[Any] = []
+        self._before = 0  # items of earlier chunks
         self._kept: list[Any] = []
         self._rows = 1 if is_live else min(_FIRST_ROWS, max_rows)
+
+    def count(self) -> int:
+        """Return the number of items taken so far; any thread may ask."""
+        return self._before + len(self.taken)
 
     def take(self) -> list[Any]:
         """The next chunk, empty at the end; `taken` holds it even if the generator fails.
@@ -63,7 +69,9 @@ class Chunks:
         Raises:
             ChangedRowsError: rows that were not copied were changed.
         """
+        earlier = len(self.taken)
         chunk = self.taken = []
+        self._before += earlier
         held = largest = 0
         kept = self._kept = []
         deadline = time.perf_counter() + _LIVE_SECONDS if self._is_live else None
@@ -201,24 +209,25 @@ def _share_nothing(rows: Sequence[Any], first: Mapping[Any, Any], known: frozens
         return False
     for name, value in first.items():
         if isinstance(value, _MUTABLE):
-            members = _values(rows, name)
-            held = [member for member in members if isinstance(member, _MUTABLE)]
+            held = _values(rows, name)
+            if not set(map(type, held)) <= _MUTABLE_TYPES:
+                held = [member for member in held if isinstance(member, _MUTABLE)]
             if not (_share_nothing(held, value, known) if isinstance(value, dict) else not _repeats(held, known)):
                 return False
     return True
 
 
 def _values(rows: Sequence[Any], name: Any) -> list[Any]:
-    try:
-        return [row.get(name) for row in rows]
-    except AttributeError:  # not all of them are dicts
-        return [row.get(name) for row in rows if isinstance(row, Mapping)]
+    if set(map(type, rows)) == {dict}:
+        try:
+            return list(map(operator.itemgetter(name), rows))
+        except KeyError:
+            pass  # rows that lack it have nothing to share
+    return [row.get(name) for row in rows if isinstance(row, Mapping)]
 
 
 def _repeats(objects: Sequence[Any], known: frozenset[int]) -> bool:
-    # Methods are equal if they belong to one object.  `id` tells the same, but every call of it is an event for audit hooks,
-    # one of which watches sandboxed scripts.
-    if len(set(map(_OF, objects))) == len(objects):
+    if len(set(map(_IDENTITY, objects))) == len(objects):
         return False
     unknown = [identity for identity in map(id, objects) if identity not in known]
     return len(set(unknown)) < len(unknown)

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import ast
+import builtins
 import functools
+import hashlib
 import importlib.util
 import inspect
 import os
@@ -15,14 +17,14 @@ from typing import Any
 
 from datasets_core.errors import UnhashableError
 
-# Dependencies of code: the globals that it reads, attributes of modules, modules that it imports; and the owner of the code.
+# What code depends on: the globals that it reads, attributes of modules, modules that it imports; and whose code it is.
 
 
 _STANDARD = os.path.dirname(os.__file__) + os.sep
 _INSTALLED = {"site-packages", "dist-packages"}
 _WORD = r"[^\W\d]\w*"
 _LOOKS_ANYWHERE = {"eval", "exec", "globals", "vars", "locals", "__import__"}
-"""Builtins that look up a name given as text: every name in the string constants of such code counts."""
+"""Builtins by which a text becomes a name: every name in the texts of such code counts."""
 _ASKS_FOR_MODULES = ("import_module", "__import__")
 _FILLERS = ("EXTENDED_ARG", "CACHE", "PUSH_NULL", "PRECALL")
 
@@ -97,7 +99,7 @@ def reach_of(code: types.CodeType) -> Reach:
 
 
 def codes(code: types.CodeType) -> Iterator[types.CodeType]:
-    """Yield a code object and the code objects of the functions and comprehensions within it."""
+    """Yield a code object, and those of the functions and comprehensions within it."""
     yield code
     for constant in code.co_consts:
         if isinstance(constant, types.CodeType):
@@ -124,8 +126,8 @@ def is_of_library(module: str) -> bool:
 
 
 def is_installed(module: Any) -> bool:
-    """Return True if a module (or the module of a name) is part of Python or of an installed package: its name identifies its
-    content.
+    """Return True if a module (or the module of a name) is part of Python or of an installed package: its name says what it
+    does.
     """
     found = sys.modules.get(module) if isinstance(module, str) else module
     if found is None or getattr(found, "__name__", None) in ("__main__", "__mp_main__"):
@@ -140,7 +142,7 @@ def is_installed(module: Any) -> bool:
 def is_found_by_name(value: Any, module: str | None) -> bool:
     """Return True if the qualified name of a function or a class leads to it in its module.
 
-    In this library, class methods and properties count too; those of other packages have always been hashed by their code.
+    In this library it may also lead to a class method or a property; those of other packages were always known by their code.
     """
     found: Any = sys.modules.get(module or "")
     if not is_of_library(module or ""):
@@ -153,29 +155,107 @@ def is_found_by_name(value: Any, module: str | None) -> bool:
 
 
 def module_name(name: str | None) -> str:
-    """Return the name of a module that is the same in the program and in the processes that it starts."""
+    """Return the name of a module, the same in the program and in processes that it starts."""
     return "__main__" if name == "__mp_main__" else str(name)
 
 
 def is_installed_path(path: str) -> bool:
-    """Return True if a file belongs to Python or to an installed package."""
+    """Return True if a file is one of Python or of an installed package."""
     return path.startswith(_STANDARD) or not _INSTALLED.isdisjoint(path.split(os.sep))
 
 
 def attribute(module: types.ModuleType, name: str) -> tuple[bool, Any]:
-    """Return whether a module has an attribute, and the attribute."""
+    """Return True if a module has an attribute, and the attribute."""
     try:
         return True, getattr(module, name)
     except AttributeError:
         return False, None
 
 
-# Values of other libraries, including datasets, as the parts that identify them; no library is imported for this.
+# -- what a program may have set in Python and in installed packages ---------------------------------------------------
+
+
+_PLAIN = (bool, int, float, complex, str, bytes, type(None))
+
+
+def set_by_program(function: types.FunctionType) -> list[tuple[str, str]]:
+    """Return module and attribute of what a function may read of Python and of installed packages that a program can set:
+
+    plain values and the user's functions and classes in installed modules and classes, builtins, and `sys.modules`.
+
+    >>> set_by_program(lambda: sys.modules["helpers"])
+    [('sys', 'modules')]
+    """
+    words = {word for code in codes(function.__code__) for word in (*code.co_names, *_texts(code.co_consts))}
+    names = {name for code in codes(function.__code__) for name in code.co_names}
+    waiting: list[Any] = [function.__globals__[name] for name in names if name in function.__globals__]
+    waiting += [cell.cell_contents for cell in function.__closure__ or () if cell != types.CellType()]
+    waiting += [sys.modules.get(name) for name in names if name in sys.modules]  # imports of its own among them
+    found = {("builtins", name) for name in names - {*function.__globals__} if is_set(vars(builtins).get(name, len))}
+    seen: set[int] = set()
+    while waiting:
+        value = waiting.pop()
+        if id(value) in seen:
+            continue
+        seen.add(id(value))
+        if value is sys.modules:
+            found.add(("sys", "modules"))
+        if isinstance(value, types.ModuleType):
+            place, there = value.__name__, ""
+            waiting += [vars(value)[word] for word in words if word in vars(value)]
+        elif isinstance(value, type) and value.__module__ != "builtins" and is_found_by_name(value, value.__module__):
+            place, there = value.__module__, f"{value.__qualname__}."
+        else:
+            continue
+        if is_installed(place):
+            found |= {(place, there + word) for word in words if is_set(inspect.getattr_static(value, word, len))}
+    return sorted(found)
+
+
+def is_set(value: Any) -> bool:
+    """Return True if an attribute of an installed module is the user's function or class, or a plain value, which may be
+    set.
+    """
+    inner = value.fget if isinstance(value, property) else value
+    inner = inner.__func__ if isinstance(inner, (staticmethod, classmethod)) else inner
+    if isinstance(inner, (types.FunctionType, type)):
+        return not is_installed(inner.__module__)
+    return isinstance(inner, _PLAIN)
+
+
+def value_at(module: str, name: str) -> Any:
+    """Return an attribute of a module; of `sys.modules` what a program made or changed.
+
+    Raises:
+        ImportError: there is no such module.
+        AttributeError: it has no such attribute.
+    """
+    if (module, name) == ("sys", "modules"):
+        return {name: state for name in sorted(sys.modules) if (state := changed_in_memory(name))}
+    found: Any = sys.modules.get(module) or importlib.import_module(module)
+    for part in name.split(".") if name else ():
+        found = getattr(found, part)
+    return found
+
+
+def changed_in_memory(name: str) -> dict[str, Any]:
+    """Return what a loaded module of the user holds otherwise than its file says; all of a module without a file."""
+    module = sys.modules.get(name)
+    if not isinstance(module, types.ModuleType) or name in ("__main__", "__mp_main__") or is_installed(module):
+        return {}
+    path = getattr(module, "__file__", None)
+    if path is None:
+        is_made = not hasattr(module, "__path__") and not is_installed(name.partition(".")[0])
+        return {key: part for key, part in sorted(vars(module).items()) if not key.startswith("__")} if is_made else {}
+    return changed_since(module, path) if path.endswith(".py") else {}
+
+
+# Values of other libraries, datasets among them, as the parts that say what they are; nothing is imported to know them.
 
 
 def foreign_parts(value: Any) -> Sequence[Any] | None:
-    """Return the parts that identify a value whose pickled state has too much or differs in each process; None for other
-    values.
+    """Return the parts of a value whose own state is not what it is: too much, or another one in each process; None of any
+    other.
 
     >>> foreign_parts("text") is None
     True
@@ -224,7 +304,7 @@ def _is_dataset(kind: type) -> bool:
 
 
 def _dataset_parts(value: Any) -> Sequence[Any]:
-    """Return the lineage and the format of a dataset."""
+    """Return a dataset knows how it came about; besides, its rows come in a format."""
     shown = getattr(value, "format", None)
     lineage = getattr(value, "_lineage", None)  # of the rows alone
     known = value._fingerprint if lineage is None else lineage.fingerprint
@@ -254,7 +334,7 @@ def _index_parts(index: Any) -> Sequence[Any]:
 
 
 def _tokenizer_parts(value: Any) -> Sequence[Any]:
-    """Return a tokenizer without the state that a call leaves: its cache, and the truncation and padding of that call."""
+    """Return a tokenizer without what a call leaves behind: its cache, and the truncation and padding of that call."""
     import json
 
     state = {name: part for name, part in vars(value).items() if name not in ("cache", "_tokenizer")}
@@ -304,6 +384,15 @@ def imported_sources(imports: Iterable[tuple[int, str]], package: str | None) ->
     return dict(sorted(found.items()))
 
 
+def source_digest(path: str) -> bytes:
+    """Return the hash of a source file; its path if it cannot be read, as in a zip archive."""
+    try:
+        with open(path, "rb") as file:
+            return hashlib.file_digest(file, "blake2b").digest()
+    except OSError:
+        return path.encode("utf-8", "surrogateescape")
+
+
 def changed_since(module: types.ModuleType, path: str) -> dict[str, Any]:
     """Return the attributes of a loaded module that differ from its file: set from outside, or the file was edited since."""
     path = os.path.abspath(path)
@@ -328,7 +417,7 @@ def changed_since(module: types.ModuleType, path: str) -> dict[str, Any]:
         elif own:
             is_changed = not written.issuperset(own)
         elif isinstance(part, (types.FunctionType, type)) and part.__module__ == module.__name__:
-            is_changed = False  # made by other code than that of the file
+            is_changed = False  # made by other code of what the file says
         elif name in literals:
             said = literals[name]
             is_changed = repr(said) != repr(part) and not (isinstance(part, set) and said == part)
@@ -345,7 +434,7 @@ def _is_put_in(function: types.FunctionType, module: types.ModuleType) -> bool:
 
 
 def _functions(value: Any) -> Iterator[types.FunctionType]:
-    """Yield a function and the functions that it wraps; for a class, its functions."""
+    """Yield a function and those that it wraps, those of a class."""
     parts = vars(value).values() if isinstance(value, type) else (value,)
     for part in parts:
         inner = part.fget if isinstance(part, property) else part
@@ -356,7 +445,7 @@ def _functions(value: Any) -> Iterator[types.FunctionType]:
 
 
 def _full_names(level: int, name: str, package: str | None) -> list[str]:
-    """Return a module and its parent packages, which are imported first."""
+    """Return a module and the packages around it, which its import reads first."""
     try:
         full = importlib.util.resolve_name("." * level + name, package) if level else name
     except (ImportError, ValueError):

@@ -7,7 +7,7 @@ more fields in them, a MINOR change; everything else is MAJOR.
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -287,6 +287,18 @@ def compare(
     return _Comparison(sides[0], sides[1], limit).made()
 
 
+def compare_tables(
+    old: Mapping[str, tuple[RowTable, Features]], new: Mapping[str, tuple[RowTable, Features]], *, limit: int = 10
+) -> Difference:
+    """Compare two datasets by the rows of their splits, as `compare` does.
+
+    Args:
+        old, new: the rows of each split, and their features.
+        limit: maximum number of differing rows to keep.
+    """
+    return _Comparison(_Tables(old), _Tables(new), limit).made()
+
+
 def compare_staged(
     old: str | os.PathLike[str],
     folder: str,
@@ -343,10 +355,31 @@ class _Side:
         return [shard.sha256 for shard in self.shards[split]]
 
 
+class _Tables:
+    """One of two datasets that need not be in files."""
+
+    version = None
+
+    def __init__(self, splits: Mapping[str, tuple[RowTable, Features]]) -> None:
+        self.folder: object = self  # equal to no other
+        self._splits = splits
+        self.shards: Mapping[str, list[ShardRecord]] = {split: [] for split in splits}
+        self.features: Features = next((features for _, features in splits.values()), Features())
+
+    def rows(self, split: str) -> RowTable:
+        return self._splits[split][0]
+
+    def num_rows(self, split: str) -> int:
+        return self._splits[split][0].num_rows
+
+    def hashes(self, split: str) -> list[str]:
+        return []
+
+
 class _Comparison:
     """One comparison: the lines of its summary, and the resulting level."""
 
-    def __init__(self, old: _Side, new: _Side, limit: int) -> None:
+    def __init__(self, old: _Side | _Tables, new: _Side | _Tables, limit: int) -> None:
         self.old, self.new, self._limit = old, new, limit
         self._level = 0
         self._lines: list[str] = []

@@ -319,6 +319,7 @@ def main() -> None:
     parser.add_argument("--runs", type=int, default=3)
     parser.add_argument("--cells", default=",".join(CELLS), help="which of them, with commas between")
     parser.add_argument("--out", type=Path, help="also write the figures to this file (docs/speed/results.json)")
+    report.add_compare(parser)
     parser.add_argument("--cell", help=argparse.SUPPRESS)
     parser.add_argument("--file", help=argparse.SUPPRESS)
     options = parser.parse_args()
@@ -342,6 +343,7 @@ def main() -> None:
         print(report.record_line(row))
     if options.out:
         report.record(options.out, "records", options.peer, records=RECORDS, bytes=size, runs=options.runs, rows=rows)
+    report.compare(options.compare, "records", rows)
 
 
 def _run(name: str, path: Path, peer: str | None) -> dict[str, float] | None:

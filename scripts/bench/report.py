@@ -15,6 +15,7 @@ import json
 import os
 import platform
 import re
+import statistics
 import subprocess
 import sys
 from pathlib import Path
@@ -80,6 +81,47 @@ def _rounded(value: Any) -> Any:
     if isinstance(value, dict):
         return {key: _rounded(item) for key, item in value.items()}
     return float(f"{value:.4g}") if isinstance(value, float) else value
+
+
+LOSS = 0.15
+"""The part of its lead over the peer that a row may lose between two runs: what machines shared with others differ by."""
+
+
+def add_compare(parser: argparse.ArgumentParser) -> None:
+    """Add the option `--compare` to the command line of a benchmark."""
+    note = f"results of an earlier run; the exit code is 1 if a row lost more than {LOSS:.0%} against the peer of the same run"
+    parser.add_argument("--compare", type=Path, metavar="OLD.json", help=note)
+
+
+def compare(path: Path | None, section: str, rows: dict[str, Cell], **given: Any) -> None:
+    """Name the rows that lost against the peer since the run in `path`, and end the program with 1 if there are any."""
+    if path is None:
+        return
+    results = json.loads(path.read_text(encoding="utf-8")).get(section, {})
+    for name, value in given.items():
+        if results.get(name, value) != value:
+            raise SystemExit(f"{path} was measured with {name}={results[name]}, this run with {name}={value}.")
+    old, new = (leads(found) for found in (results.get("rows", {}), rows))
+    if not old.keys() & new.keys():
+        raise SystemExit(f"{path} and this run have no row of {section} in common that was measured with a peer.")
+    lost = [
+        f"{name}: {lead:.2f} times as fast as the peer in {path}, {new[name]:.2f} times now ({new[name] / lead - 1:+.0%})"
+        for name, lead in old.items()
+        if name in new and new[name] < lead * (1 - LOSS)
+    ]
+    print(f"\ncompared with {path}: {len(old.keys() & new.keys())} rows, {len(lost)} lost more than {LOSS:.0%}")
+    if lost:
+        raise SystemExit("\n".join(lost))
+
+
+def leads(rows: dict[str, Cell]) -> dict[str, float]:
+    """How many times as fast as the peer this library was, by row; rows without a peer are left out."""
+    found = {name: lead for name, row in rows.items() if "cells" in row and (lead := ratio(row, "datasets")) is not None}
+    peers = [row["per_cpu_second"] for row in rows.values() if row.get("library", "datasets_core") != "datasets_core"]
+    if peers:
+        ours = {name: row["per_cpu_second"] for name, row in rows.items() if row.get("library") == "datasets_core"}
+        found |= {name: speed / statistics.geometric_mean(peers) for name, speed in ours.items()}
+    return found
 
 
 # -- the tables --------------------------------------------------------------------------------------------------------

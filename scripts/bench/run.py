@@ -138,6 +138,7 @@ def main() -> None:
     parser.add_argument("--data", help="folder that keeps the generated data for the next call")
     parser.add_argument("--scratch", help="folder for temporary files")
     parser.add_argument("--out", type=Path, help="also write the figures to this file (docs/speed/results.json)")
+    report.add_compare(parser)
     options = parser.parse_args()
     unknown = set(options.rows.split(",")) - set(WORKLOADS)
     if unknown:
@@ -154,6 +155,7 @@ def main() -> None:
             print(f"\n{_confinement()}", flush=True)
         if options.out:
             report.record(options.out, "operations", options.peer, scale=options.scale, repeats=options.repeats, rows=rows)
+        report.compare(options.compare, "operations", rows, scale=options.scale)
     finally:
         bench.close()
 

@@ -451,6 +451,7 @@ def main() -> None:
     parser.add_argument("--mbps", type=float, default=100.0, help="megabytes a second of a connection")
     parser.add_argument("--repeats", type=int, default=3)
     parser.add_argument("--out", type=Path, help="also write the figures to this file (docs/speed/results.json)")
+    report.add_compare(parser)
     parser.add_argument("cases", nargs="*", choices=[[], *CASES], help="of: " + ", ".join(CASES))
     options = parser.parse_args()
     if options.cell:
@@ -462,9 +463,10 @@ def main() -> None:
     for case in options.cases or CASES:
         rows[case] = {"title": CASES[case], "cells": bench.row(case)}
         print(report.stream_line(rows[case]), flush=True)
+    line = {"latency_ms": options.latency_ms, "mbps": options.mbps}
     if options.out:
-        given = {"latency_ms": options.latency_ms, "mbps": options.mbps, "repeats": options.repeats}
-        report.record(options.out, "streams", options.peer, **given, rows=rows)
+        report.record(options.out, "streams", options.peer, **line, repeats=options.repeats, rows=rows)
+    report.compare(options.compare, "streams", rows, **line)
 
 
 if __name__ == "__main__":

@@ -112,6 +112,7 @@ def main() -> None:
         birds = concatenate_datasets(list(typed.values()))
         _transform(birds)
         _summarize(birds)
+        print('\n== See it: pip install -e ".[view]", then datasets-core view scripts/demo/penguins_csv')
 
 
 if __name__ == "__main__":

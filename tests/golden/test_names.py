@@ -29,7 +29,11 @@ FACES, _ = golden.read_json("faces.json.gz")
 
 # Names of other modules that a module of before had for itself, and `vars()` showed with its own.
 # `copy.copy`, which these names were, returns a function itself: what is then set on it changes the other too.
-IMPROVED = {"datasets.utils copyfunc", "datasets.utils.py_utils copyfunc"}
+IMPROVED = {
+    "datasets.utils copyfunc",
+    "datasets.utils.py_utils copyfunc",
+    "datasets.config DUCKDB_VERSION",  # a text where duckdb is installed
+}
 # Arguments that may be left out since then: some errors may also be made of a text alone, as in Hugging Face `datasets`.
 OPTIONAL = {
     f"{name}: {now}": f"{name}: str"
@@ -47,7 +51,11 @@ OPTIONAL = {
         ", verify_reads: str='sequential'",
         ", start_method: str='auto'",
         ", on_short_lines: Literal['error', 'fill']='error'",
+        ", dtype: Any=None, parse_dates: Any=None",
         ", jpeg_dct: str='accurate'",
+        ", confined_scratch_bytes: int | None=None",
+        ", confined_scratch_files: int | None=None",
+        ", confined_seconds: int | None=None",
         ", keyword action: str='write', keyword advice: str | None=None",
         ", keyword action: str='write'",
     ),

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import copy
 import hashlib
+import importlib.util
 import json
 import logging
 import os
 import threading
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import IO, Any
 
@@ -16,12 +17,11 @@ import numpy as np
 import pyarrow as pa
 
 from datasets_core import files
-from datasets_core.building.tfds_folders.columns import TfdsReader
-from datasets_core.building.tfds_folders.description import FEATURES_NAME, METADATA_NAME, TfdsDescription, TfdsSplit
+from datasets_core.building.tfds_folders.columns import TfdsReader, array_records
+from datasets_core.building.tfds_folders.description import FEATURES_NAME, METADATA_NAME, TfdsDescription, TfdsSplit, content
 from datasets_core.building.tfds_folders.layout import Fields, layout_of, untold_strings
 from datasets_core.engines.threads import renewed_after_fork
 from datasets_core.errors import DamagedShardError, DatasetsCoreError, ExampleError, FileFormatError, ManifestError
-from datasets_core.meta.listings import UnfitFileError, small_bytes
 from datasets_core.meta.row_blocks import RowBlocks
 from datasets_core.meta.splits import RowRange
 from datasets_core.records.frames import HEAD_BYTES, blocks_of, compression_of, frame_offsets, inflated
@@ -45,9 +45,6 @@ from datasets_core.store.table import LazyShards, RowTable
 # read.
 
 
-MOST_JSON_BYTES = 256 << 20
-
-
 @dataclass(frozen=True, slots=True)
 class RecordManifest(Manifest):
     """Content of a folder of records; a split may have no files."""
@@ -63,41 +60,14 @@ class RecordManifest(Manifest):
 
 
 def check_there(folder: str, manifest: RecordManifest) -> None:
-    """Check that at least one file of a dataset with rows exists.
+    """See that some file of a dataset that has rows is there.
 
     Raises:
-        DamagedShardError: none exists.
+        DamagedShardError: none is.
     """
     if any(shard.rows for shard in manifest.shards) and not any(shard.size for shard in manifest.shards):
         path = files.join(folder, manifest.shards[0].name)
         raise DamagedShardError(path, "this file and all others are missing", advice="Copy the files into the folder")
-
-
-def content(path: str, storage_options: dict[str, Any] | None = None, *, most_bytes: int = MOST_JSON_BYTES) -> bytes | None:
-    """Return the bytes of a small untrusted file; None if it does not exist.
-
-    Args:
-        path: local, or a URL.
-        storage_options: for the URL.
-        most_bytes: size limit in bytes.
-
-    Raises:
-        ManifestError: it cannot be read, is larger, or is not a regular file.
-    """
-    try:
-        if not files.is_url(path):
-            return small_bytes(files.local_path(path), most_bytes=most_bytes)
-        with files.open_binary(path, storage_options) as handle:
-            data: bytes = handle.read(most_bytes + 1)
-    except (FileNotFoundError, NotADirectoryError):
-        return None
-    except UnfitFileError as error:
-        raise ManifestError(path, str(error)) from error
-    except OSError as error:
-        raise ManifestError(path, f"cannot be read ({error.strerror or error})") from error
-    if len(data) > most_bytes:
-        raise ManifestError(path, f"more than {most_bytes:,} bytes")
-    return data
 
 
 logger = logging.getLogger(__name__)
@@ -144,14 +114,14 @@ def manifest_of(
         file_format: the format to read, if the rows are stored in several.
 
     Raises:
-        ManifestError: its metadata is invalid.
+        ManifestError: its metadata cannot be understood.
         FileFormatError: its rows are in files of an unsupported format.
     """
     features_path = files.join(folder, FEATURES_NAME)
     features = content(features_path, storage_options)
     if features is None:
         advice = "Prepare the dataset again with tensorflow-datasets 4.0 or newer"
-        raise ManifestError(features_path, "is missing, and the content of the records is unknown without it", advice=advice)
+        raise ManifestError(features_path, "is missing, so that nothing tells what its records hold", advice=advice)
     kind = _format(description, folder, file_format, storage_options)
     digest = hashlib.sha256(json.dumps(description.stored).encode() + features)
 
@@ -249,6 +219,29 @@ def record_shard(
     )
 
 
+def damaged_records(
+    folder: str, manifest: TfdsManifest, on_progress: Callable[[int], object] | None = None
+) -> list[DatasetsCoreError]:
+    """Read all rows of a folder; return the error of each file that is damaged.
+
+    Args:
+        folder: local folder.
+        manifest: its manifest.
+        on_progress: called after each file with its number of bytes.
+    """
+    found: list[DatasetsCoreError] = []
+    reader = reader_of(manifest)
+    for record in manifest.shards:
+        try:
+            for _ in record_shard(located(folder), manifest, record, reader, ShardCache()).batches():
+                pass
+        except DatasetsCoreError as error:
+            found.append(error)
+        if on_progress is not None:
+            on_progress(record.size)
+    return found
+
+
 def _together(record: ShardRecord) -> int:
     """Return the number of batches of a file decoded together."""
     each = record.batches[0][0] if record.batches else 1
@@ -260,7 +253,7 @@ def _decoded_rows(rows: int, size: int) -> int:
     return max(1, min(_MOST_DECODED_ROWS, _DECODED_BYTES * rows // size)) if size else _MOST_DECODED_ROWS
 
 
-# -- recorded metadata --------------------------------------------------------------------------------------------------
+# -- what is recorded --------------------------------------------------------------------------------------------------
 
 
 def _parsed(data: bytes, path: str) -> Any:
@@ -284,14 +277,19 @@ def _format(description: TfdsDescription, folder: str, asked: str | None, storag
             advice="Leave file_format= out",
         )
     wanted = standing if asked is None else (asked,)
+    has_package = importlib.util.find_spec("array_record") is not None
     for kind in wanted:
-        if kind in _READ and (kind == description.file_format or _stands(description, kind, folder, storage_options)):
+        if (kind in _READ or (kind == "array_record" and has_package)) and (
+            kind == description.file_format or _stands(description, kind, folder, storage_options)
+        ):
             return kind
+    lacks = wanted[0] == "array_record" and not has_package
     raise FileFormatError(
         description.path,
-        f"its files have the format {wanted[0]!r}, which is not supported",
-        advice=f"Convert them where TensorFlow Datasets is installed: "
-        f"tfds convert_format --dataset_dir={folder} --out_file_format=tfrecord --out_path=<another folder>",
+        f"its files have the format {wanted[0]!r}, which is not supported{' without its package' if lacks else ''}",
+        advice=("Run: pip install 'datasets_core[array_record]', or convert" if lacks else "Convert")
+        + " them where TensorFlow Datasets is installed: "
+        + f"tfds convert_format --dataset_dir={folder} --out_file_format=tfrecord --out_path=<another folder>",
     )
 
 
@@ -312,7 +310,7 @@ def _check_claimed(description: TfdsDescription, folder: str, kind: str, storage
         for name in ends:
             path = files.join(folder, name)
             if files.entry(path, storage_options) is None:
-                reason = f"the file is missing, and its number of rows is not recorded in {description.path}"
+                reason = f"the file is missing, and its rows are not on record in {description.path}"
                 raise DamagedShardError(path, reason, advice="Copy it into the folder")
 
 
@@ -332,18 +330,18 @@ def _check_lengths(description: TfdsDescription, splits: Sequence[TfdsSplit], si
 
 
 def _counted(split: TfdsSplit, folder: str, kind: str, storage_options: dict[str, Any] | None) -> TfdsSplit:
-    """Return a split with the number of rows of each file. Old versions did not record it, so the rows are counted."""
+    """Return a split with the rows of each file, which old versions did not record: they are counted."""
     if split.lengths is not None:
         return split
     if kind != "tfrecord" or files.is_url(folder):
-        reason = f"the numbers of rows of the files of split {split.name!r} are not recorded"
+        reason = f"the rows of the files of split {split.name!r} are not on record"
         raise ManifestError(files.join(folder, MANIFEST_NAME), reason, advice="Prepare the dataset again")
     lengths = []
     for name in split.files:
         path = files.join(folder, name)
         if files.entry(path) is None:
             raise DamagedShardError(
-                path, "the file is missing, and its number of rows is not recorded", advice="Copy it into the folder"
+                path, "the file is missing, and its rows are not on record", advice="Copy it into the folder"
             )
         with TFRecordReader(path) as reader:
             lengths.append(reader.num_records())
@@ -374,7 +372,7 @@ def _bytes_keys(layout: Fields, path: str, kind: str, storage_options: dict[str,
 
 
 def _sizes(folder: str, splits: Sequence[TfdsSplit], storage_options: dict[str, Any] | None) -> dict[str, int]:
-    """Return the bytes of each file that exists."""
+    """Return the bytes of each file that is there."""
     names = [name for split in splits for name in split.files]
     if not files.is_url(folder):
         found = {}
@@ -410,7 +408,7 @@ def _blocks(shards: Sequence[ShardRecord], is_indexed: bool) -> str:
 # Shards of such a folder: files of Examples, decoded on use.
 
 
-# `RecordCursor`: the records of an open file, taken in blocks: a TFRecord file, or a column of a Parquet file.
+# `RecordCursor`: the records of an open file, taken so many at a time: a TFRecord file, or a column of a Parquet file.
 
 
 _BLOCK_BYTES = 1 << 20
@@ -422,8 +420,8 @@ class RecordCursor:
     """Forward reader of a file.
 
     Args:
-        path: name of the file in messages.
-        kind: "tfrecord" or "parquet".
+        path: the file, as messages name it.
+        kind: "tfrecord", "parquet" or "array_record".
         data: the file, which is closed with this.
         number: the first record to read.
         place: the byte at which that record begins.
@@ -442,8 +440,8 @@ class RecordCursor:
         self.number, self.is_plain = number, False
         self._pending: RecordBlock | None = None
         self._place = place
-        if kind == "parquet":
-            self._blocks = self._of_parquet()
+        if kind != "tfrecord":
+            self._blocks = self._of_parquet() if kind == "parquet" else array_records(path, number)
             return
         head = data.read(HEAD_BYTES) if place == 0 else b""
         self.is_plain = place > 0 or not compression_of(head)
@@ -458,7 +456,7 @@ class RecordCursor:
         return self._place if block is None else int(frame_offsets(block)[0])
 
     def take(self, count: int) -> Iterator[RecordBlock]:
-        """Yield the next `count` records in blocks; a block is only valid until the next one is read.
+        """Yield the next `count` records; use each block before the next one is read.
 
         Raises:
             DamagedShardError: the file has fewer.
@@ -469,7 +467,7 @@ class RecordCursor:
             if block is None:
                 found, total = self.number, self._total
                 raise DamagedShardError(
-                    self._path, f"the file has {found:,} records, but {total:,} are recorded", advice=_ADVICE
+                    self._path, f"the file has {found:,} records where {total:,} are on record", advice=_ADVICE
                 )
             part = block[:count]
             rest = block[len(part) :]
@@ -480,7 +478,7 @@ class RecordCursor:
             yield part
 
     def skip(self, count: int) -> None:
-        """Skip records."""
+        """Leave out records."""
         for _ in self.take(count):
             pass
 
@@ -488,10 +486,10 @@ class RecordCursor:
         """Check that no record follows.
 
         Raises:
-            DamagedShardError: a record follows.
+            DamagedShardError: one does.
         """
         if self._next() is not None:
-            reason = f"the file has more than the {self._total:,} recorded records"
+            reason = f"the file has more than the {self._total:,} records that are on record"
             raise DamagedShardError(self._path, reason, advice=_ADVICE)
 
     def close(self) -> None:
@@ -531,16 +529,16 @@ _MISSING_ADVICE = "Copy the file into the folder, or prepare the dataset again"
 
 
 class RecordShard:
-    """A file of records; see `Shard`.
+    """One file; see `Shard`.
 
     Records are decoded some batches at a time, and reading goes forward in the file, or back to the last known position;
     decoded batches are kept in the shard cache.  Batches before a damaged record can be read.
 
     Args:
         path: the file.
-        kind: "tfrecord" or "parquet".
-        reader: converts its records to rows.
-        rows: number of rows of each batch.
+        kind: "tfrecord", "parquet" or "array_record".
+        reader: makes rows of its records.
+        rows: of each batch.
         shard_cache: cache shared by the shards of one dataset.
         together: number of batches decoded together.
         name: its name in row ids; None: its rows have none.
@@ -574,7 +572,7 @@ class RecordShard:
         renewed_after_fork(self)
 
     def forked(self) -> None:
-        """Create the lock and the state of the open file for this process."""
+        """Create the lock and the open file of this process."""
         self._lock = threading.RLock()
         self._cursor: RecordCursor | None = None
 
@@ -604,7 +602,7 @@ class RecordShard:
         return found.slice(start - begin, stop - start)
 
     def compare(self, index: int) -> None:
-        """See `Shard`: each record has its own checksums, which are compared when it is decoded."""
+        """See `Shard`: each record has checksums of its own, which are compared when it is decoded."""
 
     def batches(self) -> Iterator[pa.RecordBatch]:
         """Yield all rows, in batches of any size; none is kept.
@@ -628,7 +626,7 @@ class RecordShard:
                 cursor.close()
 
     def _decoded(self, number: int) -> pa.RecordBatch:
-        """Return the rows of a stretch of batches, as far as they can be read; `_failures` has the error for the rest."""
+        """Return the rows of a stretch of batches, as far as it can be read: `_failures` has the error of the rest."""
         first, stop = number * self._together, min((number + 1) * self._together, len(self._rows))
         parts: list[pa.RecordBatch] = []
         self._failures.pop(number, None)
@@ -652,7 +650,7 @@ class RecordShard:
         return pa.concat_batches(parts) if parts else pa.RecordBatch.from_pylist([], self.schema)
 
     def _read(self, block: RecordBlock) -> Iterator[pa.RecordBatch]:
-        """Yield the rows of a block; if a record cannot be read, the rows before it, and then raise its error."""
+        """Yield the rows of a block; those before a record that cannot be read, and then its error."""
         try:
             yield self._reader.read(block)
         except ExampleError as error:

@@ -14,6 +14,7 @@ import pyarrow as pa
 from datasets_core.building.hooks import Hooks, divide, file_of, names_of_parts, one_file_of
 from datasets_core.building.write.row_keys import KeyRecord, compare, compare_heads
 from datasets_core.engines.deadline import Deadline
+from datasets_core.engines.threads import followed
 from datasets_core.errors import CastError, CellCastError, DatasetGenerationCastError, redact
 from datasets_core.features.arrow import merge_schemas
 from datasets_core.features.cast import cast_table
@@ -21,6 +22,7 @@ from datasets_core.features.schema import Features, features_of_file, plain_sche
 from datasets_core.features.unordered import Facts, join_schemas
 from datasets_core.files import is_local_path
 from datasets_core.meta.row_blocks import RowBlocks
+from datasets_core.progress import FileMeter, Meter, ProgressFile, metered
 from datasets_core.store.manifest import ShardRecord
 from datasets_core.store.pieces import stored_names
 from datasets_core.store.shard import FileShard, ShardCache
@@ -32,25 +34,25 @@ if TYPE_CHECKING:
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class ShardJob:
-    """A part of a split, to be written as separate shards.
+    """A part of a split, to be written as shards of its own.
 
     Attributes:
-        builder: the builder whose hooks generate the rows.
+        builder: whose hooks make the rows.
         split: the split.
         gen_kwargs: the arguments of this part.
-        index, count: number of the part, and number of parts.
-        folder: folder of the shards.
-        stem: prefix of their names.
-        schema: schema to read and write with; None: inferred from the rows.
+        index, count: which part, of how many.
+        folder: where the shards go.
+        stem: how their names begin.
+        schema: read and write with this schema; None lets the rows decide.
         file_format: "arrow" or "parquet".
-        max_shard_bytes: size at which a new shard begins; None for the setting.
-        batch_rows: maximum rows of a batch; None for the setting.
+        max_shard_bytes: size at which a new shard is begun; None for the settings' own.
+        batch_rows: rows of a batch at most; None for the settings' own.
         compare_keys: keys must be unique.
         keep_keys: the keys are requested for a comparison with other jobs.
-        order: the later order of the rows of the split: by the "hash" of their keys, by "key" if all are integers, or unchanged
-            ("source").
-        max_rows: maximum number of rows; None for all.
-        deadline: when the author's code must have finished; None for no limit.
+        order: what the rows of the split are put in order by, later: the "hash" of their keys, the "key" itself where all are
+            integers, or nothing ("source").
+        max_rows: rows to make at most; None for all.
+        deadline: when the author's code is to be done; None if it may take as long as it does.
     """
 
     builder: Hooks
@@ -131,34 +133,42 @@ class ShardResult:
         return sum(shard.rows for shard in self.shards)
 
 
-def run_attempt(function: Callable[[Any], ShardResult], job: Any) -> ShardResult:
-    """Run a job in a worker; its files have names that only this attempt uses.
+def run_attempt(function: Callable[..., ShardResult], job: Any, *, tells: str = "", counts_bytes: bool = False) -> ShardResult:
+    """Run a job in a worker; its files have names of this attempt alone.
 
-    An engine may run a job twice, even at the same time, and the author's code may generate other rows each time. The second
-    attempt then leaves the files of the first, which may be mapped already, unchanged.
+    An engine may run a job twice, also at the same time, and the author's code may make other rows each time. The second
+    attempt then leaves the files of the first as they are, which may be mapped already.
 
     Args:
         function: runs the job.
         job: a job with `name` and `attempt(token)`.
+        tells: the folder of files which say how much of a job is done, for a progress bar; empty for none.
+        counts_bytes: what is counted are bytes of files, not rows.
     """
-    return dataclasses.replace(function(job.attempt(os.urandom(4).hex())), name=job.name)
+    attempt = job.attempt(os.urandom(4).hex())
+    if not tells or not os.path.isdir(tells):  # nobody looks, or this is another machine
+        return dataclasses.replace(function(attempt), name=job.name)
+    watched = FileMeter() if counts_bytes else Meter()
+    path = os.path.join(tells, job.name)
+    with ProgressFile(path) as file, metered(watched), followed(file.update, lambda: watched.done()):
+        return dataclasses.replace(function(attempt, on_rows=watched.add), name=job.name)
 
 
-# The keys of jobs, compared when a job finishes, so that a shared key is found before all jobs have finished.
+# The keys of jobs, compared as the jobs are done, so that a key that two of them share is found before all are.
 
 
 _THOROUGH_ROWS = 1 << 18  # below this, all keys are compared whenever a job is done
 
 
 class Arrivals:
-    """The keys of the jobs of a divided split, compared when a job finishes.
+    """The keys of the jobs of a divided split, compared as the jobs are done.
 
-    The first keys of each job are compared with all keys of the others when it finishes.  If rows are sorted (`is_thorough`),
-    all keys are compared whenever their number has grown by half: the work stays proportional to the number of rows.
+    The first keys of each job are compared with all keys of the others when it arrives.  Where rows are sorted (`is_thorough`),
+    all keys are, as soon as half as many more have come as at the last time: the work stays in proportion to the rows.
 
     Args:
-        folder: folder of the keys of the jobs.
-        is_thorough: True to compare all keys meanwhile, not only the first ones.
+        folder: where the keys of the jobs are.
+        is_thorough: whether all keys are compared on the way, and not only the first ones.
     """
 
     def __init__(self, folder: str, *, is_thorough: bool) -> None:
@@ -204,7 +214,7 @@ class Stage:
         deadline: when the author's code must have finished; None if the jobs run no such code, or have no time limit.
         keys: compares the keys of the jobs; None if these cannot differ between jobs, or the split is not divided.
         verb: title of the progress bar.
-        failure: why the jobs cannot run separately; set when they have failed.
+        failure: why the jobs cannot be done apart from each other; set when they have failed.
     """
 
     split: str
@@ -222,11 +232,11 @@ class Stage:
 class FileCounts:
     """Rows and bytes of each file of a job.
 
-    A file is the unit that is one job of a stream. The key of a table identifies it: `(number of the file, …)`;
+    What counts as a file is what a stream makes a job of.  The key of a table says which it is of: `(number of the file, …)`;
     tables of several files that were read as one have the key `(number of the first, number of the table, rows of each file)`.
 
     Args:
-        builder: the builder of the tables.
+        builder: whose tables.
         gen_kwargs: the arguments of the job.
     """
 
@@ -239,8 +249,8 @@ class FileCounts:
     def add(self, key: Any, table: pa.Table | pa.RecordBatch) -> None:
         """Count a table.
 
-        Args::
-            key: its key.
+        Args:
+            key: that it was yielded with.
             table: its rows.
         """
         count = len(self._rows)
@@ -274,10 +284,11 @@ class FileCounts:
 
 
 def counted_files(builder: Hooks, splits: Mapping[str, dict[str, Any]]) -> dict[str, str]:
-    """Return the names of the files of splits as text, without secrets; none if rows were left out, since their numbers differ.
+    """Return the names of the files of splits as text, without secrets; none where rows were left out, so that their numbers
+    differ.
 
     Args:
-        builder: the builder of the rows.
+        builder: whose rows.
         splits: the arguments of each split whose rows were counted by file.
     """
     if getattr(builder, "block_steps", tuple)():
@@ -310,13 +321,13 @@ class Writer(Protocol):
 class TableSink:
     """Writes the tables of a job, cast to a common schema.
 
-    With features (the builder's own, or the schema that all jobs agreed on) every table is cast to them.  Without features, the
-    first table determines the schema and later ones widen it; then earlier rows are written again.
+    With features (the builder's own, or the schema that all jobs agreed on) every table is cast to them.  Without, the first
+    table decides and later ones widen it; earlier rows are then written again.
 
     Args:
         job: the job.
-        merge_columns: True if columns may be missing from some tables; else all have the same.
-        writer: receives the rows instead of shards; only with a fixed schema.
+        merge_columns: columns may be missing from some tables; else all have the same.
+        writer: takes the rows instead of shards; only with a fixed schema.
     """
 
     def __init__(self, job: ShardJob, *, merge_columns: bool, writer: Writer | None = None) -> None:
@@ -342,13 +353,12 @@ class TableSink:
 
         Args:
             table: its rows.
-            what: its origin, for messages.
+            what: where it comes from, for messages.
             row: the number of its first row, in the file if there is one.
             file: the file that it was read from.
 
         Raises:
-            DatasetGenerationCastError: its columns do not fit those of earlier tables, or the features; the error names file
-                and row.
+            DatasetGenerationCastError: its columns do not fit those before, or the features; it names file and row.
         """
         try:
             self._write(table, what, row)
@@ -366,7 +376,7 @@ class TableSink:
             self._open().write(table)
 
     def finish(self) -> tuple[ShardRecord, ...]:
-        """Write the shards to the disk and return them."""
+        """Return the shards, on the disk."""
         return () if self._writer is None else tuple(self._writer.close())
 
     def _adopt(self, schema: pa.Schema, what: str) -> None:
@@ -411,7 +421,7 @@ class TableSink:
             raise self._error(what, error) from error
 
     def _widen(self, schema: pa.Schema, what: str) -> None:
-        """Continue with `schema`, which `what` needs, and write earlier rows again."""
+        """Go on with `schema`, which `what` needs, and write again what was written."""
         narrow, self._writer = self._writer, None
         self._adopt(schema, what)
         if narrow is None:
@@ -436,7 +446,7 @@ class TableSink:
 
 
 def _is_stored_as(found: pa.Schema, stored: pa.Schema | None) -> bool:
-    """Return True if the writer takes batches of `found` unchanged; maps, views and extensions have other types in shards."""
+    """Return True if the writer takes batches of `found` as they are; maps, views and extensions have other types in shards."""
     return plain_schema(found).equals(stored) and not any(
         pa.types.is_dictionary(kind) and pa.types.is_nested(kind.value_type) for kind in found.types
     )
@@ -477,7 +487,7 @@ class RecastJob:
     """Finished shards to write again with a wider schema.
 
     Attributes:
-        job: the job, with the wider schema and its own stem.
+        job: the job, with the wider schema and a stem of its own.
         result: its first result.
     """
 
@@ -512,7 +522,7 @@ def recast_job(recast: RecastJob, on_rows: Callable[[int], object] = lambda rows
 
 
 def agreed_schema(builder: Hooks, done: Sequence[tuple[ShardJob, ShardResult]]) -> pa.Schema:
-    """Return the schema that can hold the rows of all jobs: that of the features, else the narrowest one.
+    """Return the schema that holds the rows of all jobs: that of the features, else the narrowest.
 
     Raises:
         DatasetGenerationCastError: columns or types that do not fit.

@@ -80,12 +80,14 @@ class Lengths:
     Args:
         unit: "characters", "bytes" or "items".
         min, mean, max: over the values that are not null.
+        histogram: of the lengths; `describe` leaves it out.
     """
 
     unit: str
     min: int
     mean: float
     max: int
+    histogram: Histogram | None = None
 
 
 @dataclass(frozen=True, slots=True)

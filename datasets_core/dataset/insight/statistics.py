@@ -16,7 +16,7 @@ from datasets_core.dataset.insight.describe import ColumnSummary, Histogram, Len
 from datasets_core.features.base import FeatureType
 from datasets_core.features.types import ClassLabel
 
-# The number of distinct values of a column: counted exactly up to a limit, estimated from hashes beyond it.
+# How many values of a column differ: counted exactly up to a limit, estimated from hashes beyond it.
 
 
 Hashes: TypeAlias = npt.NDArray[np.uint64]
@@ -30,7 +30,7 @@ _MIXERS = (np.uint64(0xBF58476D1CE4E5B9), np.uint64(0x94D049BB133111EB))
 
 
 class Distinct:
-    """Counts the distinct values of a column that is passed array by array.
+    """Counts the different values of a column that is shown to it array by array.
 
     >>> seen = Distinct()
     >>> seen.add(pa.array(["a", "b", "a"]))
@@ -111,7 +111,7 @@ def hashes(values: pa.Array) -> Hashes:
 
 
 def _words(values: pa.Array) -> Hashes:
-    """Return fixed-width values as words, which are equal if the values are."""
+    """Fixed-width values as words, equal where the values are."""
     if pa.types.is_boolean(values.type):
         values = values.cast(pa.uint8())
     elif pa.types.is_decimal(values.type):
@@ -170,14 +170,20 @@ _MEDIA_FIELDS = {"bytes", "path"}  # of the struct that pictures, sounds, … ar
 
 
 def summarized(
-    features: Mapping[str, FeatureType], schema: pa.Schema, blocks: Callable[[], Iterable[pa.RecordBatch]], bins: int
+    features: Mapping[str, FeatureType],
+    schema: pa.Schema,
+    blocks: Callable[[], Iterable[pa.RecordBatch]],
+    bins: int,
+    *,
+    bins_lengths: bool = False,
 ) -> Summary:
     """Return the summary of the columns `features`.
 
     Args:
         schema: of the blocks.
-        blocks: returns an iterator from the first block at each call; it is called a second time only if a histogram needs it.
+        blocks: starts at the first block again, each time it is called; a second time only where a histogram needs it.
         bins: of the histograms.
+        bins_lengths: True to make histograms of lengths too, of columns whose values are not counted one by one.
     """
     parts = [part for name, feature in features.items() for part in _parts(feature, schema.field(name).type, (name,))]
     num_rows = 0
@@ -186,7 +192,7 @@ def summarized(
         for part in parts:
             part.add(_at(block, part.path))
     if num_rows:
-        unfinished = [part for part in parts if part.begin_histogram(bins)]
+        unfinished = [part for part in parts if part.begin_histogram(bins, bins_lengths)]
         for block in blocks() if unfinished else ():
             for part in unfinished:
                 part.add_to_histogram(_at(block, part.path))
@@ -209,7 +215,7 @@ def _at(block: pa.RecordBatch, path: Sequence[str]) -> pa.Array:
 
 
 class _Part:
-    """Running statistics of a column, or of a field of one."""
+    """A column, or a field of one, being added up."""
 
     def __init__(self, path: tuple[str, ...], feature: FeatureType, arrow_type: pa.DataType) -> None:
         self.path, self.feature = path, feature
@@ -222,12 +228,13 @@ class _Part:
         self._moments = _Moments() if (is_number or self._is_time) and not is_label else None
         self._measure = _measure(feature, self._type)
         self._lengths = _Moments()
-        self._scale: _Scale | None = None
+        self._scale: Scale | None = None
+        self._length_scale: Scale | None = None
 
     # -- adding up -----------------------------------------------------------------------------------------------------
 
     def add(self, values: pa.Array) -> None:
-        """Add a block."""
+        """Take a block into account."""
         if pa.types.is_null(values.type):
             self._nulls += len(values)
             return
@@ -257,12 +264,17 @@ class _Part:
             return _as_arrow(numbers[~is_nan] if found else numbers)
         return values
 
-    def begin_histogram(self, bins: int) -> bool:
-        """Set up the histogram; return True if a second pass over the rows is needed to fill it."""
+    def begin_histogram(self, bins: int, bins_lengths: bool) -> bool:
+        """Set up the histogram, and say whether the rows must be gone through again to fill it."""
+        if bins_lengths and self._measure is not None and self._lengths.finite is not None:
+            self._length_scale = Scale(*self._lengths.finite, bins)
+        return self._begin_of_values(bins) or self._length_scale is not None
+
+    def _begin_of_values(self, bins: int) -> bool:
         moments = self._moments
         if moments is None or self._distinct is None or moments.finite is None or bins < 1:
             return False
-        self._scale = _Scale(*moments.finite, bins)
+        self._scale = Scale(*moments.finite, bins, is_whole=self._is_time)
         if self._distinct.counts is None:
             return True
         counts = self._distinct.counts
@@ -273,8 +285,11 @@ class _Part:
         return False
 
     def add_to_histogram(self, values: pa.Array) -> None:
-        """Add a block in the second pass."""
-        assert self._scale is not None
+        """Take a block into account, the second time."""
+        if self._length_scale is not None and self._measure is not None and not pa.types.is_null(values.type):
+            self._length_scale.add(_numbers(_without_nulls(self._measure[0](values))))
+        if self._scale is None or self._distinct is None or self._distinct.counts is not None:
+            return
         numbers = _numbers(self._usable(values))
         self._scale.add(numbers[np.isfinite(numbers)] if numbers.dtype.kind == "f" else numbers)
 
@@ -309,7 +324,9 @@ class _Part:
         found = self._lengths
         if self._measure is None or not found.count:
             return None
-        return Lengths(self._measure[1], found.low, found.mean, found.high)
+        scale = self._length_scale
+        spread = None if scale is None else Histogram(tuple(scale.edges), tuple(scale.counts.tolist()))
+        return Lengths(self._measure[1], found.low, found.mean, found.high, spread)
 
     def _histogram(self) -> Histogram | None:
         if self._scale is None:
@@ -350,7 +367,7 @@ class _Moments:
         return math.sqrt(self._squares / (self.count - 1)) if self.count > 1 else None
 
     def add(self, numbers: npt.NDArray[Any]) -> None:
-        """Add numbers, none of them NaN."""
+        """Numbers, none of them NaN."""
         if not len(numbers):
             return
         low, high = numbers.min().item(), numbers.max().item()
@@ -382,14 +399,26 @@ def _higher(one: Any, other: Any) -> Any:
     return other if one is None else max(one, other)
 
 
-class _Scale:
-    """Bins of equal width between two numbers, with the count of numbers in each."""
+class Scale:
+    """Bins of one width between two numbers, and how many numbers fall into each.
 
-    def __init__(self, low: Any, high: Any, bins: int) -> None:
+    Args:
+        low, high: the lowest and the highest number.
+        bins: of them; integers get at most one for each.
+        is_whole: True for edges that are integers, as those of times.
+
+    >>> scale = Scale(0, 9, 3)
+    >>> scale.edges, scale.places(np.array([0, 2, 3, 9])).tolist()
+    ([0.0, 3.0, 6.0, 9], [0, 0, 1, 2])
+    """
+
+    def __init__(self, low: Any, high: Any, bins: int, *, is_whole: bool = False) -> None:
         if isinstance(low, int) and high - low < bins:
             bins, self.edges = high - low + 1, [low + number for number in range(high - low + 2)]
         elif isinstance(low, int):
             self.edges = [low + (high - low) * number / bins for number in range(bins)] + [high]
+            if is_whole:
+                self.edges = [low + (high - low) * number // bins for number in range(bins)] + [high]
         elif low == high:
             bins, self.edges = 1, [low, high]
         else:
@@ -398,12 +427,21 @@ class _Scale:
         self._low, self._span = low, float(self.edges[-1]) - float(low)
 
     def add(self, numbers: npt.NDArray[Any], weights: npt.NDArray[Any] | None = None) -> None:
-        """Add finite numbers, each once or as often as its weight."""
+        """Finite numbers, each once or as often as its weight says."""
+        self.counts += np.bincount(self.places(numbers), weights, len(self.counts)).astype(np.int64)
+
+    def places(self, numbers: npt.NDArray[Any]) -> npt.NDArray[np.int64]:
+        """Return the number of the bin of each number; those beyond the ends are in the outermost bins."""
         bins = len(self.counts)
-        with np.errstate(over="ignore"):
-            places = (numbers.astype(np.float64, copy=False) - float(self._low)) * (bins / self._span if self._span else 0.0)
-        places = np.minimum(np.nan_to_num(places), bins - 1).astype(np.int64)
-        self.counts += np.bincount(np.maximum(places, 0), weights, bins).astype(np.int64)
+        wide = numbers.astype(np.float64, copy=False)
+        with np.errstate(all="ignore"):
+            found = (wide - float(self._low)) * (bins / self._span if self._span else 0.0)
+            np.nan_to_num(found, copy=False)
+            places = np.clip(found, 0, bins - 1, out=found).astype(np.int64)
+            edges = np.array(self.edges, dtype=np.float64)
+            places -= (wide < edges[places]) & (places > 0)  # the arithmetic is off by one bin where a number is at an edge
+            places += (wide >= edges[places + 1]) & (places < bins - 1)
+        return places
 
 
 # -- arrays ------------------------------------------------------------------------------------------------------------
@@ -427,7 +465,7 @@ def _as_arrow(numbers: npt.NDArray[Any]) -> pa.Array:
 
 
 def _plain_type(arrow_type: pa.DataType) -> pa.DataType:
-    """Return the type in which values are computed."""
+    """Return the type that values are computed in."""
     if pa.types.is_dictionary(arrow_type) or pa.types.is_run_end_encoded(arrow_type):
         return _plain_type(arrow_type.value_type)
     if pa.types.is_float16(arrow_type):
@@ -457,6 +495,33 @@ def _measure(feature: FeatureType, arrow_type: pa.DataType) -> tuple[Callable[[p
     if is_media(feature, arrow_type):
         return (lambda values: pc.binary_length(pc.struct_field(values, [arrow_type.get_field_index("bytes")]))), "bytes"
     return None
+
+
+def numbers_of(
+    values: pa.Array, feature: FeatureType, *, are_lengths: bool
+) -> tuple[npt.NDArray[Any], npt.NDArray[np.bool_] | None]:
+    """Return the numbers of a column, times as integers, or the lengths of its values; and which values have one, None for
+    all.
+    """
+    arrow_type = _plain_type(values.type)
+    measure = _measure(feature, arrow_type) if are_lengths else None
+    found = values if values.type == arrow_type else pc.cast(values, arrow_type)
+    found = found if measure is None else measure[0](found)
+    has_one = None if not found.null_count else ~found.is_null().to_numpy(zero_copy_only=False)
+    found = _without_nulls(found)
+    if pa.types.is_temporal(found.type):
+        found = found.view(pa.int32() if found.type.bit_width == 32 else pa.int64())
+    return _numbers(found), has_one
+
+
+def number_of(value: Any, arrow_type: pa.DataType) -> Any:
+    """Return a bound of a column as the number that it is computed with: the inverse of `time_value`.
+
+    >>> import datetime
+    >>> number_of(datetime.date(1970, 1, 3), pa.date32())
+    2
+    """
+    return pa.scalar(value, arrow_type).value if pa.types.is_temporal(arrow_type) else value
 
 
 def is_media(feature: FeatureType, arrow_type: pa.DataType) -> bool:

@@ -113,7 +113,7 @@ def test_a_query_reaches_no_files_and_no_variables(tmp_path, query) -> None:
         ("selec 1", "syntax error"),
         ("select nope from ds", "nope"),
         ("select error('boom') as e from ds", "boom"),
-        ("select id, id from ds", "called 'id'"),
+        ("select id, id from ds", "have the name 'id'"),
         ("", "no rows"),
     ],
 )
@@ -127,7 +127,7 @@ def test_errors_show_the_query(dataset, query, reason) -> None:
 def test_arguments_are_checked(dataset) -> None:
     with pytest.raises(ArgumentTypeError, match="string"):
         dataset.sql(3)
-    with pytest.raises(ArgumentTypeError, match="no Dataset"):
+    with pytest.raises(ArgumentTypeError, match="not a Dataset"):
         dataset.sql("select 1", other=[1])
     with pytest.raises(ArgumentTypeError, match="itself"):
         dataset.sql("select 1", ds=dataset)
