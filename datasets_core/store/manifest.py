@@ -46,7 +46,9 @@ def temporary_folder_or_none() -> str | None:
 
 
 def temporary_folder() -> str:
-    """Return the folder of this process, which is removed when the process ends. Folders of killed processes are removed first."""
+    """Return the folder of this process, which is removed when the process ends. Folders of killed processes are
+    removed first.
+    """
     import shutil
     import tempfile
 
@@ -630,7 +632,9 @@ def check_tail(path: str, kind: str, size: int, tail: bytes, *, advice: str | No
 
 
 def sound_mark(path: str) -> str:
-    """Return the path of the empty file in the cache that marks every value of a local file, in its current form, as checked."""
+    """Return the path of the empty file in the cache that marks every value of a local file, in its current form, as
+    checked.
+    """
     found = os.stat(local_path(path))
     parts = (found.st_dev, found.st_ino, found.st_size, found.st_mtime_ns, found.st_ctime_ns)
     return os.path.join(settings().cache_dir, "sound", hashlib.sha256(repr(parts).encode()).hexdigest()[:32])

@@ -280,7 +280,9 @@ def rows_by_id(source: RowsOfFiles, ids: Sequence[str | bytes]) -> RowsById:
 
 
 def _found(source: RowsOfFiles, id: str | bytes) -> list[tuple[int, int]]:
-    """Return the file, and the number of the row within the rows read from it, for each time that the row is read in an epoch."""
+    """Return the file, and the number of the row within the rows read from it, for each time that the row is read in
+    an epoch.
+    """
     name, row = parse_row_id(id)
     files = source.numbers.get(name, [])
     found = [(file, row - source.files[file].skip) for file in files]

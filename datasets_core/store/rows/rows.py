@@ -1,4 +1,6 @@
-"""`Rows`: base of `Dataset`: a table, an index and a format; `Lineage`: the operations from which its fingerprint is computed."""
+"""`Rows`: base of `Dataset`: a table, an index and a format; `Lineage`: the operations from which its fingerprint is
+computed.
+"""
 
 from __future__ import annotations
 
@@ -62,7 +64,9 @@ class Lineage:
 
     @classmethod
     def known(cls, found: str, lasts: bool = True, root: str | None = None) -> Lineage:
-        """Return the lineage of rows with a known fingerprint, and optionally the fingerprint of the rows before any operation."""
+        """Return the lineage of rows with a known fingerprint, and optionally the fingerprint of the rows before any
+        operation.
+        """
         lineage = cls("known", ())
         lineage._origin = None if root is None or root == found else cls.known(root)
         lineage._found, lineage._lasts = found, lasts

@@ -412,7 +412,9 @@ def _written(
 
 
 def _link(source: str, path: str) -> None:
-    """Make a hard link to a file, or a copy if the file system has no links: the original stays until all files are in place."""
+    """Make a hard link to a file, or a copy if the file system has no links: the original stays until all files are
+    in place.
+    """
     try:
         os.link(source, path)
     except OSError:

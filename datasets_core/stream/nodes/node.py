@@ -213,7 +213,9 @@ class Node(ABC):
         return False
 
     def first_place(self, state: State) -> tuple[Ordered, int] | None:
-        """Return the rows at the bottom whose positions are known, and the number of the first row that is read after a state."""
+        """Return the rows at the bottom whose positions are known, and the number of the first row that is read after
+        a state.
+        """
         return None
 
 

@@ -173,7 +173,9 @@ class Shards(Node):
 
     @abstractmethod
     def next_row(self, entry: Sequence[Any]) -> str | None:
-        """Return the origin of the next row after the state of one shard, "" if the row has no origin; None if no row follows."""
+        """Return the origin of the next row after the state of one shard, "" if the row has no origin; None if no row
+        follows.
+        """
 
     @property
     def shards(self) -> Shards:

@@ -345,7 +345,9 @@ class RowsOfBlocks(RowsByPlace):
         return which, places - before[which] + np.array(starts, np.int64)[which]
 
     def _located(self, places: Ints) -> tuple[Ints, Ints]:
-        """Return for each place its block, as one number that contains the numbers of part and block, and its row in the block."""
+        """Return for each place its block, as one number that contains the numbers of part and block, and its row in
+        the block.
+        """
         which, rows = self._rows(places)
         if len(self.parts) == 1:
             return self.parts[0].index.located(rows)
