@@ -13,15 +13,17 @@ from typing import TYPE_CHECKING, Any, Literal, Self, TypeVar
 
 from datasets_core._lazy import options_to
 from datasets_core.dataset.dataset import Dataset
-from datasets_core.errors import ConfigurationError
+from datasets_core.errors import ArgumentTypeError, ConfigurationError
 from datasets_core.features.schema import Features
 from datasets_core.io.split_mapping import SplitMapping, each_split, joined_doc
 from datasets_core.meta.splits import NamedSplit
+from datasets_core.optional import named_kind
 
 if TYPE_CHECKING:
     import pyarrow.compute as pc
     from numpy.random import Generator
 
+    from datasets_core.engines import Engine
     from datasets_core.io.tables import Table
 
 F = TypeVar("F", bound=Callable[..., Any])
@@ -137,12 +139,20 @@ class DatasetDict(SplitMapping[Dataset]):
         Args:
             splits: a `datasets.DatasetDict`, or a dict of `datasets.Dataset` by split.
 
+        Raises:
+            ArgumentTypeError: another object is passed.
+
         Example:
             >>> import datasets
             >>> theirs = datasets.DatasetDict({"train": datasets.Dataset.from_dict({"a": [1, 2]})})
             >>> DatasetDict.from_hf(theirs)["train"]["a"][:]
             [1, 2]
         """
+        if not isinstance(splits, Mapping):
+            kind, advice = named_kind(splits, "Give a dict of datasets")
+            raise ArgumentTypeError(
+                f"DatasetDict.from_hf() takes a DatasetDict of Hugging Face datasets, found {kind}. {advice}."
+            )
         return cls({str(name): Dataset.from_hf(dataset) for name, dataset in splits.items()})
 
     def to_hf(self) -> Any:
@@ -286,6 +296,7 @@ class DatasetDict(SplitMapping[Dataset]):
         desc: str | None = None,
         try_original_type: bool | None = True,
         on_mixed_types: Literal["use_json"] | None = None,
+        engine: str | Engine | None = None,
     ) -> Self:
         """Apply `function` to the rows of every split; see `Dataset.map`.
 
@@ -315,6 +326,7 @@ class DatasetDict(SplitMapping[Dataset]):
         fn_kwargs: dict[str, Any] | None = None,
         num_proc: int | None = None,
         desc: str | None = None,
+        engine: str | Engine | None = None,
     ) -> Self:
         """Keep the rows of every split for which `function` returns a true value; see `Dataset.filter`.
 
@@ -492,6 +504,8 @@ class DatasetDict(SplitMapping[Dataset]):
         num_shards: dict[str, int] | None = None,
         num_proc: int | None = None,
         storage_options: dict[str, Any] | None = None,
+        *,
+        engine: str | Engine | None = None,
     ) -> None:
         """Save every split to one folder, for `load_from_disk`.
 
@@ -499,7 +513,7 @@ class DatasetDict(SplitMapping[Dataset]):
 
         Args:
             dataset_dict_path: local folder or URL.
-            max_shard_size, num_proc, storage_options: see `Dataset.save_to_disk`.
+            max_shard_size, num_proc, storage_options, engine: see `Dataset.save_to_disk`.
             num_shards: number of files of each split.
 
         Example:
@@ -512,7 +526,7 @@ class DatasetDict(SplitMapping[Dataset]):
         """
         from datasets_core.io.save_to_disk import save_group  # 5 ms that other reading does without
 
-        save_group(self._splits(), dataset_dict_path, max_shard_size, num_shards, num_proc, storage_options)
+        save_group(self._splits(), dataset_dict_path, max_shard_size, num_shards, num_proc, storage_options, engine)
 
     @staticmethod
     def load_from_disk(

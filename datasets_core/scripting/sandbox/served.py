@@ -102,7 +102,9 @@ class RemoteDownloads(DownloadManager):
         return self.extract(found) if self.download_config.extract_compressed_file else found
 
     def extract(self, path_or_paths: Any, num_proc: int | None = None) -> Any:
-        """Unpack archives: see `DownloadManager.extract`.  The parent does it, except for files that the script itself wrote."""
+        """Unpack archives: see `DownloadManager.extract`.  The parent does it, except for files that the script
+        itself wrote.
+        """
         asked = list(dict.fromkeys(leaves(path_or_paths)))
         own = os.path.join(scratch(), "")
         made = [path for path in asked if os.path.realpath(path).startswith(own)]
