@@ -182,7 +182,9 @@ def _places(frame: FrameType | None) -> tuple[Place, ...]:
 
 
 def _tidies_up(frame: FrameType | None) -> bool:
-    """Return True if the running code belongs to the library, or was called by it: its cleanup must not be interrupted again."""
+    """Return True if the running code belongs to the library, or was called by it: its cleanup must not be
+    interrupted again.
+    """
     while frame is not None:
         path = frame.f_code.co_filename
         if path.startswith(_LIBRARY):

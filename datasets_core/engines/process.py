@@ -597,7 +597,9 @@ def _new_seeds() -> None:
 
 
 def _use_one_thread() -> None:
-    """Prevent OpenMP from using threads: the parent's threads do not exist here, and GNU's OpenMP would wait for them forever."""
+    """Prevent OpenMP from using threads: the parent's threads do not exist here, and GNU's OpenMP would wait for them
+    forever.
+    """
     from ctypes import CDLL
 
     with contextlib.suppress(OSError), open("/proc/self/maps", encoding="utf-8", errors="surrogateescape") as maps:

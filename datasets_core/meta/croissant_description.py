@@ -129,7 +129,9 @@ class _Place:
         return replace(self, paths=(*self.paths[:-1], _stepped(self.paths[-1], key)))
 
     def inside(self) -> _Place:
-        """Return the place in the elements of a list: paths apply to each element, except for a list that is the column itself."""
+        """Return the place in the elements of a list: paths apply to each element, except for a list that is the
+        column itself.
+        """
         return self if self.paths == ("",) else replace(self, paths=(*self.paths, ""))
 
 

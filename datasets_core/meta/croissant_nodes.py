@@ -307,7 +307,9 @@ def field_feature(field: FieldNode, stored: pa.DataType | None, classes: Mapping
 
 
 def class_names(document: CroissantDocument, field: FieldNode) -> list[str] | None:
-    """Return the names of the classes that a field numbers from 0, if the record set to which it refers lists them; else None."""
+    """Return the names of the classes that a field numbers from 0, if the record set to which it refers lists them;
+    else None.
+    """
     target = document.fields.get(field.references.node) if field.references is not None else None
     if target is None or target[0].data is None or "Enumeration" not in target[0].data_types:
         return None

@@ -181,7 +181,9 @@ def _floats_with_nulls(values: Array, is_valid: npt.NDArray[np.bool_], casting: 
 
 
 def _integers_with_nulls(values: Array, is_valid: npt.NDArray[np.bool_], casting: Casting) -> Array:
-    """Return floats with NaN in the requested dtype if it can hold every integer, else in 64 bits, else Python ints and None."""
+    """Return floats with NaN in the requested dtype if it can hold every integer, else in 64 bits, else Python ints
+    and None.
+    """
     known = values[is_valid]
     largest = max(int(known.max()), -int(known.min())) if len(known) else 0
     for dtype in (_nullable(casting.floats, np.dtype("f8")), np.dtype("f8")):

@@ -543,7 +543,9 @@ class RowReader:
         return self._readers[self.names.index(name)]
 
     def opener(self, batch: pa.RecordBatch) -> Callable[[int], dict[str, Any]]:
-        """Return a function from a row number in `batch` to the row, for single rows: it reads the buffers, not Arrow scalars."""
+        """Return a function from a row number in `batch` to the row, for single rows: it reads the buffers, not Arrow
+        scalars.
+        """
         if batch.num_columns > _MOST_COMPILED * batch.num_rows:  # compiling takes longer than reading all rows otherwise
             return lambda i: self.dicts(batch.slice(i, 1))[0]
         return bound(self._accesses(batch), self.names)

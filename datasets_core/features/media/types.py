@@ -167,7 +167,9 @@ def _array_bytes(array: npt.NDArray[Any]) -> bytes:
 
 
 def _pixel_type(array: npt.NDArray[Any]) -> np.dtype[Any]:
-    """Return the type in which an array becomes an image: its own, or the next smaller type of its kind that Pillow supports."""
+    """Return the type in which an array becomes an image: its own, or the next smaller type of its kind that Pillow
+    supports.
+    """
     dtype = array.dtype
     if array.ndim > 2:
         if dtype.kind in "ui":
