@@ -324,7 +324,7 @@ _WINDOW_BYTES = 32 << 20
 def distinct_values(table: RowTable, index: Ints | None) -> pa.Array:
     """Return the values of the one column of a table, as they are stored.
 
-    Args::
+    Args:
         table: of one column.
         index: the selected rows, in their order; None: all.
 

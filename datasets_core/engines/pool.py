@@ -67,7 +67,7 @@ class Workers:
 
     The garbage collector may close them at any point, so only reentrant locks are used.
 
-    Args::
+    Args:
         count: number of threads.
         has_processes: True for processes.
         forks: True to fork all processes immediately, in the calling thread, before the threads run.

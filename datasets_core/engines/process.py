@@ -209,7 +209,7 @@ _LENGTH = 8
 class SentFunction:
     """A function that is called in worker processes: it is pickled once, and sent once to each.
 
-    Attributes::
+    Attributes:
         call: the function.
         label: its name in errors.
         is_of_rows: True if its arguments and results are rows of plain values, for which `pickle` is sufficient and several
@@ -230,7 +230,7 @@ class SentFunction:
     def packed(self) -> bytes:
         """The function and the settings of the caller as bytes.
 
-        Raises::
+        Raises:
             ConfigurationError: it has values that are bound to this process.
         """
         if "packed" not in self._kept:

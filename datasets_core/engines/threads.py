@@ -328,7 +328,7 @@ atexit.register(_ended)
 class StallTimeout:
     """Time limit on waiting for bytes: it starts again when bytes arrive.
 
-    Args::
+    Args:
         name: name of the file.
         wanted: number of bytes to wait for.
         seconds: maximum time without bytes; default: the setting `stream_timeout_seconds`.

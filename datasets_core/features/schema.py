@@ -62,7 +62,8 @@ class Features(dict[str, FeatureType]):
     if not TYPE_CHECKING:  # type checkers would take its result for the result of every call
 
         def __new__(cls, *args: Any, **kwargs: Any) -> Any:
-            """The features; their JSON form for `dataclasses.asdict`, which calls the class of each dict in a dataclass.
+            """Create features; return their JSON form for `dataclasses.asdict`, which calls the class of each dict in a
+            dataclass.
 
             It passes a generator of names and of dicts without the names of the kinds, over the items of the features.
             """
@@ -344,7 +345,7 @@ def _recorded_features(schema: pa.Schema) -> Mapping[str, Any]:
 def features_of_file(schema: pa.Schema, name: str) -> Features:
     """Return the features of the Arrow schema of a file; see `Features.from_arrow_schema`.
 
-    Raises::
+    Raises:
         ConfigurationError: the metadata is invalid; the error names the file.
     """
     try:

@@ -372,9 +372,10 @@ def array_feature(sizes: collections.abc.Sequence[int | None], dtype: str) -> Fe
 
 
 def conversions_of(foreign: type) -> dict[str, Callable[..., Any]]:
-    """Return the methods of a class that convert values, each called on an object of that very class with the same attributes.
+    """Return the methods of a class that convert values, each called on an object of exactly that class with the same
+    attributes.
 
-    For a kind of columns that is derived from it: what the methods set on their class is set on `foreign`.
+    They are for a kind of columns derived from it: attributes that the methods set on their class are set on `foreign`.
     """
 
     def called_on_foreign(name: str) -> Callable[..., Any]:

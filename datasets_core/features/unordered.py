@@ -188,7 +188,7 @@ def _joined_field(a: pa.Field, b: pa.Field) -> pa.Field | None:
 class OrderFreeEncoder:
     """Makes record batches of rows, each with the types of its own rows.
 
-    Attributes::
+    Attributes:
         facts: facts about all rows so far.
     """
 

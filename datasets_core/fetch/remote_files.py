@@ -72,7 +72,7 @@ class _OpenedArchive(ArchiveIterable):
 
 @dataclass(frozen=True, slots=True)
 class RemoteFiles:
-    """An iterable of file paths, some of which are URLs.
+    """An iterable of file paths; some paths are URLs.
 
     Attributes:
         paths: paths of files and folders, in order.

@@ -496,7 +496,7 @@ def place_of(path: str | os.PathLike[str]) -> str | RemoteFile:
 
 @cache
 def _client() -> HttpClient:
-    """Return the connections of all files of `place_of`, and the pauses that their servers asked for."""
+    """Return the connections of all files of `place_of`, and the pauses required by their servers."""
     from datasets_core.fetch.http import HttpClient
 
     return HttpClient()

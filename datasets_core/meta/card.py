@@ -75,7 +75,7 @@ def read_yaml(text: str, *, path: str, lines_above: int) -> Card:
 def front_matter(text: str, *, path: str) -> tuple[str, int] | None:
     """Return the YAML of a card and the number of lines above it; None if a README has none.
 
-    Raises::
+    Raises:
         ManifestError: the front matter is not closed.
     """
     if path.endswith((".yaml", ".yml")):

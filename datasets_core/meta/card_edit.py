@@ -147,7 +147,7 @@ def _merged(yaml: str, edits: Mapping[str, Mapping[str, Edit]], path: str, above
 class _Entries:
     """Entries of one key, by config.
 
-    Attributes::
+    Attributes:
         key: `configs` or `dataset_info`.
         old: the existing nodes.
         new: the new nodes; the same objects if unchanged.

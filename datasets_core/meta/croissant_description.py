@@ -356,7 +356,7 @@ _NO_FILES = "Files to which the rows may be written, in the layout of a push to 
 class CroissantFacts:
     """Metadata of a dataset for its description.
 
-    Attributes::
+    Attributes:
         name: name of the dataset.
         config: name of its config.
         description, citation, license, homepage, version: as recorded; "" if unknown.

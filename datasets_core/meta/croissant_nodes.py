@@ -39,7 +39,7 @@ class ValueSource:
 class FieldNode:
     """A field.
 
-    Attributes::
+    Attributes:
         id: its identifier.
         name: name of its column.
         data_types: the last parts of the IRIs of its types.

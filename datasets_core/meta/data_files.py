@@ -452,7 +452,7 @@ def infer_data_files(
 def _refuse_unreadable(found: Iterable[FileEntry]) -> None:
     """Refuse unreadable files of a listing.
 
-    Raises::
+    Raises:
         DataFilesNotFoundError: a local path is a broken link, or a pipe, a device or similar.
     """
     for each in found:

@@ -562,7 +562,7 @@ def info_of(form: Any, *, path: str, place: str = "") -> DatasetInfo:
         path: the file, for messages.
         place: place in the file, for messages.
 
-    Raises::
+    Raises:
         ManifestError: the form is invalid.
     """
     where = f"{place}: " if place else ""

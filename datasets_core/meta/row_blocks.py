@@ -93,7 +93,7 @@ Ints = npt.NDArray[np.int64]
 class RowBlocks:
     """Blocks of rows, in order; none is empty.
 
-    Attributes::
+    Attributes:
         rows: number of rows of each block.
         sizes: bytes of each decoded block, all columns counted; 0 if unknown.
         files: for each block the number of its file, ascending.

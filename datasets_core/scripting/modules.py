@@ -150,7 +150,7 @@ _REMOTE = re.compile(r"#\s*From:\s*(\S+)")
 class Module:
     """The text of one module of a script.
 
-    Attributes::
+    Attributes:
         name: dotted name relative to the script's folder; "" for the folder itself.
         path: its path.
         text: its bytes.

@@ -240,7 +240,7 @@ def load_script(path: str | os.PathLike[str]) -> type[DatasetBuilder]:
 
     It is the first concrete `DatasetBuilder` that the script defines itself, else the last concrete one among its names.
 
-    Raises::
+    Raises:
         DatasetNotFoundError: the file does not exist.
         MissingDependencyError: the script imports a package that is not installed.
         ScriptError: no Python, code that fails when it is imported, or no builder in it.

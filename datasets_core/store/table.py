@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 class LazyShards(Sequence[Shard]):
     """Shards with known numbers of rows, made on first use.
 
-    Args::
+    Args:
         rows: number of rows of each batch, for each shard.
         made: returns a shard, given its number.
 
@@ -75,7 +75,7 @@ _WHOLE_PART = 8  # ... if one row in so many is wanted: a copy in order costs a 
 class RowTable:
     """An immutable sequence of rows; see the constructors `from_table`, `from_batches`, `from_shards`, `from_file`.
 
-    Attributes::
+    Attributes:
         num_rows: total number of rows.
         starts: the row at which each piece begins; ascending, one entry for each piece.
         structure: positions of the rows in the files that they were built from, if recorded.
@@ -340,7 +340,7 @@ class RowTable:
     def batches(self, max_rows: int | None = None, start: int = 0, stop: int | None = None) -> Iterator[pa.RecordBatch]:
         """The rows from `start` to `stop` in order, as views of pieces.
 
-        Args::
+        Args:
             max_rows: maximum number of rows of a batch. A batch never extends beyond its piece, so it may be shorter.
             start, stop: the rows, as in a Python slice with bounds that are not negative.
         """

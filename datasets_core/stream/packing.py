@@ -37,7 +37,7 @@ _LEAST_IN_LANES = 32
 class Pack(PlainStep):
     """Packed sequences.
 
-    Attributes::
+    Attributes:
         length: maximum tokens of a row.
         columns: of tokens, and of values that belong to them: lists of the same length in each row.
         overlong: one of `OVERLONG`.

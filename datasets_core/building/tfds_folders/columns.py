@@ -162,7 +162,7 @@ def _array(data: bytes, leaf: Leaf) -> npt.NDArray[Any]:
         if not inflating.eof and (size is None or len(data) <= size):
             tail = inflating.decompress(inflating.unconsumed_tail, 1)
             if tail or not inflating.eof:
-                raise ValueError("what is compressed is cut")
+                raise ValueError("the compressed data is truncated")
     if size is not None and len(data) != size:
         raise ValueError(f"it has {len(data):,} bytes{' or more' if len(data) > size else ''} where {size:,} belong")
     known = prod(size for size in leaf.shape if size is not None)

@@ -37,7 +37,7 @@ _ADVICE = "Copy or prepare the dataset again"
 class TfdsSplit:
     """One split.
 
-    Attributes::
+    Attributes:
         name: of the split.
         files: the names of its files, in order, below the folder.
         lengths: number of rows of each file; None if not recorded.

@@ -174,7 +174,7 @@ def record_rows(
     storage_options: dict[str, Any] | None = None,
     structure: FileStructure | None = None,
 ) -> RowTable:
-    """Return the rows of `ranges`, in their order, decoded when they are read. Args: `open_rows`."""
+    """Return the rows of `ranges`, in their order, decoded when they are read. For the arguments, see `open_rows`."""
     folder = located(folder)
     by_split = manifest.split_shards()
     numbers: dict[tuple[str, int], int] = {}

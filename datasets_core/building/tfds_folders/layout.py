@@ -96,7 +96,7 @@ class Leaf:
 class Fields:
     """Several features by name.
 
-    Attributes::
+    Attributes:
         feature: a dict, or a feature that is stored as one.
         fields: the nodes.
     """

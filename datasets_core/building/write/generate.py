@@ -167,7 +167,7 @@ def begin(job: Part, builder: Hooks) -> Iterator[tuple[Any, Any]]:
     """Return the pairs that the author's `_generate_*` makes for a part of a split.
 
     Raises:
-        DatasetGenerationError: the author's code fails as it is called.
+        DatasetGenerationError: the author's code fails when it is called.
     """
     guard = AuthorGuard(job, builder, lambda: (0, None))
     with guard:

@@ -257,7 +257,7 @@ class FileCounts:
     def add(self, key: Any, table: pa.Table | pa.RecordBatch) -> None:
         """Count a table.
 
-        Args::
+        Args:
             key: its key.
             table: its rows.
         """

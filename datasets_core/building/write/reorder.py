@@ -122,7 +122,7 @@ def sort_job(job: SortJob, on_rows: OnRows = lambda rows: None) -> ShardResult:
 class MergeJob:
     """One final shard, to be merged from the runs of a split.
 
-    Attributes::
+    Attributes:
         folder: folder of runs, plan and shard.
         split: the split.
         stem: prefix of the name of the shard.

@@ -305,7 +305,7 @@ R = TypeVar("R")
 class Part:
     """A range of rows of a dataset: the job of one worker.
 
-    Attributes::
+    Attributes:
         dataset: these rows only.
         start: the number of the first in the user's dataset.
         rank: number of the part; None for a single part.

@@ -44,7 +44,7 @@ _WRITABLE = {"copy": True}  # functions may change what they are given
 class Inputs:
     """Reads a dataset for a function.
 
-    Args::
+    Args:
         dataset: the rows; its format applies to all columns, even to those that it hides.
         input_columns: the columns passed as arguments; None: the row is one argument.
         read: the columns that a row function reads, if it certainly uses the row for nothing else.
@@ -201,7 +201,7 @@ def _is_changeable(arrow_type: pa.DataType) -> bool:
 class Block:
     """Rows as Arrow data, and as arguments of the function.
 
-    Attributes::
+    Attributes:
         start: the number of the first row.
         num_rows: number of rows.
     """

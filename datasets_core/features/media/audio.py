@@ -33,7 +33,7 @@ _KEYS = ("path", "array", "sampling_rate")
 class AudioSamples:
     """Samples of a sound.
 
-    Attributes::
+    Attributes:
         data: float32 between -1 and 1, of the shape (channels, samples).
         sample_rate: samples per second.
         pts_seconds: start time of the first sample.
@@ -355,7 +355,7 @@ def wav_bytes(array: Any, sampling_rate: Any, num_channels: int | None = None) -
         sampling_rate: samples per second.
         num_channels: 1 mixes to mono, 2 makes stereo; None leaves the channels.
 
-    Raises::
+    Raises:
         CastError: the array does not contain samples.
     """
     samples = np.asarray(array)

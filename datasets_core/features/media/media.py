@@ -181,7 +181,7 @@ def refuse_stray_link(path: str, root: str, link: str = "") -> None:
         root: the folder of the dataset.
         link: the link to it, if that is a folder above it.
 
-    Raises::
+    Raises:
         UntrustedPathError: it points outside.
     """
     place, granted = os.path.realpath(path), settings().media_paths
@@ -231,7 +231,7 @@ _CHUNK_BYTES = 1 << 29  # of files in one array where they are embedded
 def media_array(values: list[dict[str, Any] | None]) -> pa.Array:
     """Return the Arrow array of stored values.
 
-    Raises::
+    Raises:
         Misfit: the files are larger than one Arrow array can hold.
     """
     valid = np.array([value is not None for value in values], bool)
@@ -243,7 +243,7 @@ def media_array(values: list[dict[str, Any] | None]) -> pa.Array:
 def binary_array(values: list[bytes | None]) -> pa.Array:
     """Return the Arrow array of bytes.
 
-    Raises::
+    Raises:
         Misfit: they are larger than one Arrow array can hold.
     """
     return _from_bytes(values, pa.binary())

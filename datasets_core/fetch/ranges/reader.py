@@ -301,7 +301,7 @@ class ReadAhead(Generic[T]):
 
     A forked process starts with the same list, and fetches all of it again.
 
-    Args::
+    Args:
         budget_bytes: limit of the bytes fetched or being fetched and not yet taken; one item is always allowed. Default: the
         setting `stream_memory_bytes`.
         threads: number of items fetched at the same time; default: the setting `stream_threads`.

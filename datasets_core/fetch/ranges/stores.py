@@ -65,7 +65,7 @@ def obstore_options(url: str, options: Mapping[str, Any]) -> dict[str, Any] | No
 class ObstoreTransport:
     """See the module.
 
-    Args::
+    Args:
         url: of the file.
         options: the result of `obstore_options`.
 

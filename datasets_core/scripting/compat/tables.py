@@ -484,7 +484,7 @@ class Face(ModuleType):
 def open_module(old: str) -> ModuleType:
     """Return the compatibility module for an old module.
 
-    Raises::
+    Raises:
         ModuleNotFoundError: it does not exist.
 
     >>> open_module("datasets.tasks").TextClassification.task

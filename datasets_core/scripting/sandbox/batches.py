@@ -417,7 +417,7 @@ class Sender:
 class Receiver:
     """Batches of payloads, checked.
 
-    Args::
+    Args:
         what: the sender of the rows, as the subject of a sentence.
         expected: the schema of every batch; None if the rows determine it.
 

@@ -45,7 +45,7 @@ _LONGEST_URL = 8192
 def check_folder(folder: str, what: str) -> None:
     """Refuse to give a script a folder with unrelated files: the root, a home folder, or a parent of one.
 
-    Args::
+    Args:
         folder: the folder, which becomes readable completely.
         what: for messages, as the subject of a sentence.
 

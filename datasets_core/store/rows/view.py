@@ -200,7 +200,7 @@ class RowView:
         return opener
 
     def _values(self, k: int) -> Callable[[int], tuple[Any, ...]]:
-        """Reads rows of piece `k` as tuples."""
+        """Return the function that reads rows of piece `k` as tuples."""
         values = self._tuples.get(k)
         if values is None:
             self._make_room(k)

@@ -157,7 +157,7 @@ def _fields(path: str) -> list[tuple[str, str | None, str | None, str | None]]:
 class FileForm:
     """Format of the written rows.
 
-    Attributes::
+    Attributes:
         name: of the format.
         options: the options of the user.
         is_growing: True if a single file is appended to when resumed; else its parts are stored next to it.

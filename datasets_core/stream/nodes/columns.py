@@ -143,7 +143,7 @@ class Selected(ColumnChange):
     def features(self, before: Features) -> Features:
         """Return the features of the columns that are left.
 
-        Raises::
+        Raises:
             UnknownColumnError: a column does not exist.
         """
         check_names(self.names, list(before))

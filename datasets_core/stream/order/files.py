@@ -290,7 +290,7 @@ def shuffled_files(count: int, seed: int, epoch: int) -> Ints:
 class Interleave:
     """The rows of files, `cycle` files at a time, `block` rows of each in turn.
 
-    Args::
+    Args:
         lengths: number of rows read from each file.
         cycle: number of files open at a time.
         block: rows of a file at a visit.

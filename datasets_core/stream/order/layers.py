@@ -31,7 +31,7 @@ _STEP, _ONE = np.uint64(0x9E3779B97F4A7C15), np.uint64(1)
 class Permutation:
     """A bijection on `range(size)`.
 
-    Args::
+    Args:
         size: how many numbers there are.
         key: determines the order, by its text.
 

@@ -498,7 +498,7 @@ def gathered(
 ) -> pa.RecordBatch:
     """Return rows of several groups, in order: each group is read once.
 
-    Args::
+    Args:
         groups: for each row (at least one), its group.
         rows: for each row its number there.
         get: returns rows of a group.
