@@ -16,6 +16,7 @@ import sys
 import threading
 import time
 import weakref
+from bisect import insort
 from collections import Counter
 from collections.abc import Callable, Generator, Iterable, Iterator, Sized
 from concurrent.futures import FIRST_COMPLETED, Future, wait
@@ -384,6 +385,46 @@ answer_anywhere.__module__ = "__main__"  # which cloudpickle sends as code
 # -- engines that other libraries are behind ---------------------------------------------------------------------------
 
 
+_SLOW, _SLOW_JOBS, _SLOW_SECONDS = 5.0, 8, 30.0  # times the median of at least so many jobs, and at least so long
+
+
+class JobPace:
+    """Names jobs in the log that take much longer than others.
+
+    Args:
+        label: of the function.
+    """
+
+    def __init__(self, label: str) -> None:
+        self._label, self._since, self._took, self._told = label, dict[int, float](), list[float](), set[int]()
+
+    def begun(self, index: int) -> None:
+        """Note that a job is submitted."""
+        self._since[index] = time.monotonic()
+
+    def ended(self, index: int) -> None:
+        """Note that a job is done, and look at the others."""
+        now = time.monotonic()
+        insort(self._took, now - self._since.pop(index, now))
+        for slow in self.stragglers(now) if now - min(self._since.values(), default=now) >= _SLOW_SECONDS else ():
+            self._told.add(slow)
+            median = self._took[len(self._took) // 2]
+            logger.warning(
+                "Job %d of %s has been running for %.0f seconds; half of the others took at most %.1f.",
+                slow,
+                self._label,
+                now - self._since[slow],
+                median,
+            )
+
+    def stragglers(self, now: float) -> list[int]:
+        """Return the jobs that take more than five times the median of those that are done, and were not named yet."""
+        if len(self._took) < _SLOW_JOBS:
+            return []
+        most = max(_SLOW_SECONDS, _SLOW * self._took[len(self._took) // 2])
+        return [index for index, since in self._since.items() if now - since > most and index not in self._told]
+
+
 class RemoteEngine:
     """An engine that leaves scheduling, transport and retries to another library.
 
@@ -416,17 +457,20 @@ class RemoteEngine:
         head: Head = (name, versions(), paths, b"" if self.shares_memory else sent.packed)
         self.open()
         begun: set[Future[Any]] = set()
+        pace = JobPace(label)
 
         def submit(call: Callable[[], tuple[int, T]], _: int) -> Future[Any]:
             index, job = call()
             future = self._start(function if self.shares_memory else sent, head, index, job, retries)
             begun.add(future)
+            pace.begun(index)
             future.add_done_callback(begun.discard)
             return future
 
         try:
             limits: dict[str, Any] = {"ordered": ordered, "deadline": deadline, "stop": stop}
             for (index, _), found in done(submit, tuple, enumerate(jobs), window or 2 * self.workers, **limits):
+                pace.ended(index)
                 yield index, found if self.shares_memory else _taken(found)
         except BaseException:
             if stop is not None:
