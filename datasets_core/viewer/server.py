@@ -46,6 +46,7 @@ _MEDIA_POLICY = "default-src 'none'; sandbox"
 _SHOWN_TYPES = ("image/", "audio/", "video/", "application/pdf")
 _FULL_PIXELS = 4096
 _PART_BYTES = 1 << 20
+_MOST_WHOLE_BYTES = 64 << 20
 _MOST_QUESTION_BYTES = 1 << 20
 _LOOPBACK = {"127.0.0.1", "localhost", "::1"}
 
@@ -139,6 +140,22 @@ class Answers:
         if kind != "image":
             raise MediaDecodeError(kind or "file", "it cannot be drawn")
         return picture(content, 2 * THUMBNAIL if shape == "thumb" else _FULL_PIXELS)
+
+    def medium(self, asked: Mapping[str, Any]) -> tuple[bytes, str]:
+        """Return a medium of a row whole, for a page that cannot ask for parts: drawn, or the bytes of the file, and the type.
+
+        Raises:
+            MediaDecodeError: it cannot be drawn, or is too large.
+        """
+        shape = str(asked.get("as") or "file")
+        if shape != "file":
+            return self.drawn(asked, shape)
+        content, kind = self.opened.queries.content(
+            self._view(asked), str(asked.get("column")), _int(asked, "row"), _path(asked)
+        )
+        if content.size > _MOST_WHOLE_BYTES:
+            raise MediaDecodeError(kind or "file", f"its {content.size:,} bytes are too many for a notebook. Use view()")
+        return content.read(0, content.size), content.type
 
 
 def stream_bytes(batch: pa.RecordBatch) -> bytes:

@@ -559,11 +559,13 @@ export class App {
     if (this.place === null || this.place === undefined) return;
     const place = Math.max(0, Math.min(this.size - 1, this.place + by));
     if (place === this.place) return;
+    this.place = place; // keys may come faster than rows
     this.table.select(place);
     let kept = this.table.kept.get(place);
     if (!kept) {
       const bytes = await this.ask("rows", { view: this.view, start: place, stop: place + 1 });
       kept = { row: Number(this.arrow.tableFromIPC(new Uint8Array(bytes)).getChildAt(0).get(0)) };
+      if (place !== this.place) return;
     }
     await this.set({ row: kept.row }, true);
   }
