@@ -330,7 +330,7 @@ export class Table {
   drawHeads() {
     if (!this.columns.length) return;
     if (!this.corner) this.corner = el("div", { class: "cell gutter", role: "columnheader" }, el("span", { class: "hint" }, "row"));
-    this.head.append(this.corner);
+    if (!this.corner.isConnected) this.head.prepend(this.corner);
     const wanted = new Set();
     this.#window.forEach((place) => {
       const at = this.shown[place];
