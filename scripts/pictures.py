@@ -98,7 +98,8 @@ def take(given: Any, name: str, act: Any, scheme: str) -> None:
     viewer = Viewer(given).start()
     with sync_playwright() as started:
         browser = started.chromium.launch(executable_path=shutil.which("chromium"), args=["--no-sandbox"])
-        page = browser.new_context(viewport=SIZE, color_scheme=scheme).new_page()
+        options: Any = {"viewport": SIZE, "color_scheme": scheme}
+        page: Any = browser.new_context(**options).new_page()
         page.goto(viewer.url)
         page.wait_for_timeout(1500)
         act(page)

@@ -65,11 +65,11 @@ def widget(dataset: Any) -> Any:
         MissingDependencyError: the extra `notebook` is not installed.
         ConfigurationError: the dataset has no rows or no columns.
     """
-    anywidget = needed("anywidget", "A table in a notebook", "datasets_core[notebook]")
+    base: Any = needed("anywidget", "A table in a notebook", "datasets_core[notebook]").AnyWidget
     opened = open_rows(dataset)
     answers = Answers(opened)
 
-    class DatasetWidget(anywidget.AnyWidget):  # type: ignore[misc]
+    class DatasetWidget(base):  # type: ignore[misc]
         """The table of one dataset."""
 
         _esm = script()
