@@ -4,10 +4,12 @@ VENV ?= .venv
 BIN := $(VENV)/bin
 PYTEST_OPTIONS ?= -n auto --dist loadfile
 BENCH_OPTIONS ?=
+FUZZ_EXAMPLES ?= 5000
+FUZZ_SECONDS ?=
 QUICK ?= tests/test_house.py tests/test_face.py tests/errors tests/meta tests/features
 TEST_EXTRAS ?= test
 
-.PHONY: demo test test-quick lint bench docs map package clean
+.PHONY: demo test test-quick fuzz lint bench docs map package clean
 
 demo: $(VENV)/demo.done
 	$(BIN)/python scripts/demo/demo.py
@@ -17,6 +19,10 @@ test: $(VENV)/test.done
 
 test-quick: $(VENV)/test.done
 	$(BIN)/python -m pytest $(PYTEST_OPTIONS) $(QUICK)
+
+# Bytes that others write, changed at random; every input that breaks a law is kept in tests/fuzz/corpora. A long run: FUZZ_EXAMPLES=100000.
+fuzz: $(VENV)/test.done
+	HYPOTHESIS_PROFILE=campaign FUZZ_EXAMPLES=$(FUZZ_EXAMPLES) FUZZ_SECONDS=$(FUZZ_SECONDS) $(BIN)/python -m pytest tests/fuzz $(PYTEST_OPTIONS)
 
 lint: $(VENV)/lint.done
 	$(BIN)/ruff check .

@@ -12,7 +12,7 @@ import csv
 import itertools
 import re
 import warnings
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from typing import Any
 
 import pyarrow as pa
@@ -28,6 +28,7 @@ from ._csv_types import (
     ColumnTypes,
     CsvForm,
     RecordBlocks,
+    index_names,
     is_suspicious,
     mangled,
     may_have_hexadecimals,
@@ -47,7 +48,7 @@ def read_csv(
     form: CsvForm,
     schema: pa.Schema | None,
     *,
-    as_text: Sequence[str] = (),
+    as_text: Collection[str] = (),
     if_empty: Sequence[str] | None = None,
 ) -> Iterator[pa.RecordBatch]:
     """Yield the rows of a csv file; at least one batch, possibly empty.
@@ -73,7 +74,7 @@ def csv_blocks(
     schema: pa.Schema | None,
     mark: Mark | None,
     *,
-    as_text: Sequence[str] = (),
+    as_text: Collection[str] = (),
     if_empty: Sequence[str] | None = None,
     has_features: bool = False,
     first_bytes: int,
@@ -298,7 +299,7 @@ class _Reader:
             must_be_empty = None if cuts else cut[0]
             output = names
         elif surplus > 0:
-            index = [f"__index_level_{number}__" for number in range(surplus)]
+            index = index_names(surplus, names)
             fields, output = index + names, names + index
         else:
             output = names

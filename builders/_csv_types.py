@@ -10,7 +10,7 @@ import csv
 import io
 import itertools
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Collection, Container, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
@@ -409,12 +409,24 @@ def fitted(column: pa.Array, known: pa.DataType) -> pa.Array | None:
     return None
 
 
+class _Every(tuple[str, ...]):
+    """A collection that has every name."""
+
+    __slots__ = ()
+
+    def __contains__(self, name: object) -> bool:
+        return True
+
+
+EVERY = _Every()
+
+
 class ColumnTypes:
     """Known types of the columns, and whether delivered rows had narrower ones.
 
     Args:
         schema: types known before.
-        as_text: columns that are always text.
+        as_text: columns that are always text; `EVERY` for all.
         null_numbers: numbers that mean null, by column.
         is_live: True for a streaming build: delivered rows are final; later numbers may be wider, and other misfits are
             errors at once.
@@ -424,7 +436,7 @@ class ColumnTypes:
     def __init__(
         self,
         schema: pa.Schema | None,
-        as_text: Sequence[str] = (),
+        as_text: Collection[str] = (),
         null_numbers: Callable[[str], Sequence[float]] | None = None,
         *,
         is_live: bool = False,
@@ -438,7 +450,7 @@ class ColumnTypes:
             kind = pa.string() if pa.types.is_large_string(known.type) else known.type
             if kind in _KINDS:
                 self.types[known.name] = kind
-        self._as_text = frozenset(as_text)
+        self._as_text: Container[str] = as_text if as_text is EVERY else frozenset(as_text)
 
     def is_text(self, name: str) -> bool:
         """Return True if a column is always read as text."""
@@ -657,6 +669,15 @@ class Columns:
         """The fields that are parsed into columns."""
         wanted = set(self.output)
         return [name for name in self.fields if name in wanted or name == self.must_be_empty]
+
+
+def index_names(count: int, taken: Collection[str]) -> list[str]:
+    """Return names for columns without one, as `reset_index` of pandas gives them.
+
+    >>> index_names(1, ["a"]), index_names(2, ["a"])
+    (['index'], ['level_0', 'level_1'])
+    """
+    return ["index"] if count == 1 and "index" not in taken else [f"level_{number}" for number in range(count)]
 
 
 def mangled(header: list[str]) -> list[str]:

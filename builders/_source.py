@@ -20,6 +20,7 @@ from datasets_core.fetch.members import Budget, decompressed, open_decompressed
 from datasets_core.fetch.ranges.file import FileVersion, LocalRanges, RangeFile
 from datasets_core.fetch.remote import RemoteFile
 from datasets_core.files import COMPRESSIONS, HEAD_BYTES, disk_errors, is_lfs_pointer, kind_of, looks_like_html
+from datasets_core.progress import FileMeter, meter
 
 _FIRST_BYTES = 1 << 16
 _PASSED_BYTES = 1 << 20
@@ -35,6 +36,10 @@ _BINARY = {
     b"\x89HDF": "an HDF5 file",
     b"SQLite format 3": "an SQLite database",
     b"\xd0\xcf\x11\xe0": "an old Office file",
+    b"ORC": "an ORC file",
+    b"Obj\x01": "an Avro file",
+    b"\x93NUMPY": "a numpy array",
+    b"FEA1": "a Feather file",
 }
 
 
@@ -177,6 +182,8 @@ class _OneVersion(io.FileIO):
             super().__init__(source.path, "rb")
         self._source = source
         self._version = self._told()
+        if isinstance(watched := meter(), FileMeter):
+            watched.opened(source.path, self.fileno(), self._version[0])
 
     def _told(self) -> tuple[int, int]:
         status = os.fstat(self.fileno())

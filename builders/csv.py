@@ -10,16 +10,18 @@ import io
 import logging
 import numbers
 import os
+import re
 import warnings
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, fields
+from datetime import datetime
 from typing import TYPE_CHECKING, Any, Literal
 
 import pyarrow as pa
 
 from datasets_core.building.hooks import BuilderConfig
 from datasets_core.errors import ConfigurationError, FileFormatError
-from datasets_core.features.base import Value
+from datasets_core.features.base import Feature, Value
 from datasets_core.files import disk_errors
 from datasets_core.optional import needed
 
@@ -27,6 +29,7 @@ from ._tables import FileBuilder
 
 if TYPE_CHECKING:
     from datasets_core.building.marks import Mark
+    from datasets_core.features.base import FeatureType
     from datasets_core.features.schema import Features
 
     from ._csv_types import ColumnTypes, CsvForm, TextRules
@@ -47,7 +50,7 @@ def read_csv_by_pandas(
     schema: pa.Schema | None,
     *,
     option: str,
-    as_text: Sequence[str] = (),
+    as_text: Collection[str] = (),
 ) -> Iterator[pa.RecordBatch]:
     """Return the rows of a csv file as `pandas.read_csv` splits them.
 
@@ -144,10 +147,13 @@ class _File(io.RawIOBase):
 
 def _columns(frame: Any, rules: TextRules, settled: ColumnTypes, converted: Collection[Any]) -> dict[str, pa.Array]:
     """Return the columns of a frame, the index last unless it only counts the rows; columns in `converted` have their types."""
+    from ._csv_types import index_names
+
     columns = {str(name): frame[name] for name in frame.columns}
     if type(frame.index).__name__ != "RangeIndex":
         for level, name in enumerate(frame.index.names):
-            columns[str(name) if name is not None else f"__index_level_{level}__"] = frame.index.get_level_values(level)
+            plain = index_names(frame.index.nlevels, columns)[level]
+            columns[str(name) if name is not None else plain] = frame.index.get_level_values(level)
     found = {}
     for number, (name, values) in enumerate(columns.items()):
         column = pa.array(values, from_pandas=True)
@@ -178,7 +184,14 @@ _SWITCHES = (
     *("error_bad_lines", "warn_bad_lines", "doublequote", "memory_map"),
 )
 _NOT_FOR_PANDAS = {
-    *("delimiter", "column_names", "features", "on_short_lines"),  # arguments of ours, or another name of an option
+    *(
+        "delimiter",
+        "column_names",
+        "features",
+        "on_short_lines",
+        "dtype",
+        "parse_dates",
+    ),  # of ours, or another name of an option
     *("prefix", "mangle_dupe_cols", "error_bad_lines", "warn_bad_lines", "verbose"),  # removed from pandas
 }
 
@@ -194,6 +207,8 @@ class CsvConfig(BuilderConfig):
         features: target types of the columns.
         on_bad_lines: "error" refuses a row of the wrong length; "warn" and "skip" drop longer rows, and fill shorter ones.
         on_short_lines: "fill" ends rows that are too short with nulls, as pandas does; "error" leaves them to `on_bad_lines`.
+        dtype: types of columns by name, as `{"zip": str, "n": "int32"}`, or one type for all columns; the others are inferred.
+        parse_dates: names of columns of dates in the form of ISO 8601, or in that of `date_format`.
     """
 
     sep: str | None = ","
@@ -238,6 +253,8 @@ class CsvConfig(BuilderConfig):
     on_bad_lines: Literal["error", "warn", "skip"] = "error"
     date_format: str | None = None
     on_short_lines: Literal["error", "fill"] = "error"
+    dtype: Any = None
+    parse_dates: Any = None
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -261,24 +278,40 @@ class CsvConfig(BuilderConfig):
             raise ConfigurationError(f"header={self.header!r} is unknown. Pass the number of the header line, 'infer' or None.")
         if not self.error_bad_lines and self.on_bad_lines == "error":  # the old name
             self.on_bad_lines = "warn" if self.warn_bad_lines else "skip"
+        dates = self.parse_dates
+        if dates is not None and not (isinstance(dates, (list, tuple)) and all(isinstance(name, str) for name in dates)):
+            raise ConfigurationError(f"parse_dates={dates!r} must be a list. Pass the names of the columns, as ['date'].")
+        self.types()  # refuses types that do not exist
+
+    def types(self) -> dict[Any, FeatureType]:
+        """Return the feature of each column in `dtype` and `parse_dates`; with the key None that of all others."""
+        found = {name: _dtype_feature(kind) for name, kind in self.dtype.items()} if isinstance(self.dtype, Mapping) else {}
+        if self.dtype is not None and not isinstance(self.dtype, Mapping):
+            found[None] = _dtype_feature(self.dtype)
+        return {**found, **{name: Value("timestamp[us]") for name in self.parse_dates or ()}}
 
     def create_config_id(self, config_kwargs: dict[str, Any], custom_features: Features | None = None) -> str:
         """See `BuilderConfig.create_config_id`: a separator that was found in the first local file is part of it."""
-        found = None if {"sep", "delimiter", "dialect", "names", "column_names"} & set(config_kwargs) else self._separator()
-        if found is not None:
-            self.sep = found
-            config_kwargs = {**config_kwargs, "sep": found}
+        found = {} if {"sep", "delimiter", "dialect", "names", "column_names"} & set(config_kwargs) else self._sniffed()
+        if found:
+            found = {name: value for name, value in found.items() if name not in config_kwargs}
+            vars(self).update(found)
+            config_kwargs = {**config_kwargs, **found}
         return super().create_config_id(config_kwargs, custom_features)
 
-    def _separator(self) -> str | None:
-        """Return the separator of the first data file, if it is a local one and its lines have no comma-separated header."""
+    def _sniffed(self) -> dict[str, str]:
+        """Return separator and decimal point of the first data file, if it is a local one and its header has no comma."""
         path = next((name for names in (self.data_files or {}).values() for name in names), None)
         if self.sep != "," or self.skiprows or self.header not in ("infer", 0) or not path or not os.path.isfile(path):
-            return None
+            return {}
         with disk_errors(path, action="read"), open(path, "rb") as handle:
-            found = sniffed(handle.read(_SNIFFED_BYTES), (self.quotechar or '"').encode())
-        if found is not None:
-            logger.warning("%s is read with sep=%r, which separates its columns. Pass sep=',' if it does not.", path, found)
+            head = handle.read(_SNIFFED_BYTES)
+        sep = sniffed(head, (self.quotechar or '"').encode())
+        if sep is None:
+            return {}
+        found = {"sep": sep} | ({"decimal": ","} if has_decimal_commas(head, sep) and self.decimal == "." else {})
+        told = " and ".join(f"{name}={value!r}" for name, value in found.items())
+        logger.warning("%s is read with %s, by its first lines. Pass sep=',' if commas separate its columns.", path, told)
         return found
 
     def _of_another_kind(self) -> tuple[str, str] | None:
@@ -445,7 +478,8 @@ class Csv(FileBuilder):
             yield from ((batch, None) for batch in self.read(source, schema))
             return
         wanted = self.wanted
-        yield from csv_blocks(
+        typed = _Typed(source, config)
+        blocks = csv_blocks(
             source,
             config.form(),
             schema,
@@ -455,11 +489,18 @@ class Csv(FileBuilder):
             has_features=wanted is not None,
             first_bytes=_HEAD_BYTES if wanted is None else 0,
         )
+        yield from ((typed.batch(batch), told) for batch, told in blocks)
 
     @property
-    def _texts(self) -> list[str]:
+    def _texts(self) -> Collection[str]:
         """Return the columns to be read as text, unchanged."""
-        return [name for name, feature in (self.wanted or {}).items() if _is_text(feature)]
+        from ._csv_types import EVERY
+
+        types = self.config.types()
+        if None in types and _is_text(types[None]):
+            return EVERY
+        named = {**(self.wanted or {}), **types}
+        return [name for name, feature in named.items() if _is_text(feature)]
 
     def read(self, source: Source, schema: pa.Schema | None) -> Iterator[pa.RecordBatch]:
         from ._csv_reader import read_csv
@@ -467,10 +508,96 @@ class Csv(FileBuilder):
         config: CsvConfig = self.config
         as_text = self._texts
         if (option := config.pandas_only) is not None:
-            yield from read_csv_by_pandas(source, config.pandas_options, config.form(), schema, option=option, as_text=as_text)
+            batches = read_csv_by_pandas(source, config.pandas_options, config.form(), schema, option=option, as_text=as_text)
         else:
             known = self.wanted
-            yield from read_csv(source, config.form(), schema, as_text=as_text, if_empty=None if known is None else list(known))
+            batches = read_csv(source, config.form(), schema, as_text=as_text, if_empty=None if known is None else list(known))
+        return map(_Typed(source, config).batch, batches)
+
+
+# Types given by `dtype` and `parse_dates`.
+
+_DTYPES = {"str": "string", "object": "string", "category": "string", "boolean": "bool"}
+
+
+def _dtype_feature(kind: Any) -> FeatureType:
+    """Return the feature of a type as pandas, numpy, Arrow or this library name it.
+
+    >>> _dtype_feature(str), _dtype_feature("Int64"), _dtype_feature("datetime64[ns]")
+    (Value('string'), Value('int64'), Value('timestamp[ns]'))
+    """
+    if isinstance(kind, (Feature, dict)):
+        return kind
+    if isinstance(kind, pa.DataType):
+        from datasets_core.features.schema import feature_from_arrow  # takes 5 ms; a finished dataset does not need it
+
+        return feature_from_arrow(kind)
+    name = (kind.__name__ if isinstance(kind, type) else str(kind)).lower()
+    name = {"int": "int64", "float": "float64"}.get(name, name) if isinstance(kind, (type, str)) else name
+    dated = re.fullmatch(r"datetime64\[(s|ms|us|ns)\]", name)
+    return Value(f"timestamp[{dated[1]}]" if dated else _DTYPES.get(name, name))
+
+
+class _Typed:
+    """Batches of one csv file with the types that `dtype` and `parse_dates` give."""
+
+    def __init__(self, source: Source, config: CsvConfig) -> None:
+        self._source, self._types, self._form, self._row = source, config.types(), config.date_format, 0
+        self._dates = set(config.parse_dates or ())
+        self._all = self._types.pop(None, None)
+
+    def batch(self, batch: pa.RecordBatch) -> pa.RecordBatch:
+        """Return the batch with these types.
+
+        Raises:
+            ConfigurationError: a column does not exist.
+            FileFormatError: a value does not fit; names row and column.
+        """
+        if not self._types and self._all is None:
+            return batch
+        names = batch.schema.names
+        for name in self._types:
+            if name not in names:
+                option, known = "parse_dates" if name in self._dates else "dtype", ", ".join(map(repr, names[:20]))
+                raise ConfigurationError(f"{option} names column {name!r}, which {self._source.name} lacks. Columns: {known}.")
+        columns = list(batch.columns)
+        for place, (name, column) in enumerate(zip(names, columns, strict=True)):
+            feature = self._types.get(name, self._all)
+            if feature is not None:
+                columns[place] = self._cast(column, feature, name, name in self._dates)
+        self._row += batch.num_rows
+        return pa.RecordBatch.from_arrays(columns, names)
+
+    def _cast(self, column: pa.Array, feature: FeatureType, name: str, is_date: bool) -> pa.Array:
+        from datasets_core.features.arrow import Misfit
+        from datasets_core.features.cast import cast_array
+
+        try:
+            if self._form is not None and is_date and pa.types.is_string(column.type):
+                column = self._parsed(column, self._form)
+            return cast_array(column, feature)
+        except Misfit as error:
+            advice = None
+            if is_date:
+                form = f"does not match date_format={self._form!r}" if self._form else "is not an ISO 8601 date"
+                reason, advice = f"column {name!r}: {column[error.index].as_py()!r} {form}", "Pass date_format=, as '%d/%m/%Y'"
+            else:
+                reason = f"column {name!r}: {error.reason}"
+            raise self._source.fault(reason, row=self._row + error.index, advice=advice) from None
+
+    @staticmethod
+    def _parsed(column: pa.Array, form: str) -> pa.Array:
+        from datasets_core.features.arrow import Misfit
+
+        coded = column.dictionary_encode()
+        found: list[datetime | None] = []
+        for place, text in enumerate(coded.dictionary.to_pylist()):
+            try:
+                found.append(datetime.strptime(text, form))
+            except ValueError:
+                raise Misfit(coded.indices.index(place).as_py(), text) from None
+        kind = "UTC" if any(moment.tzinfo for moment in found if moment) else None
+        return pa.array(found, pa.timestamp("us", kind)).take(coded.indices)
 
 
 _SNIFFED_BYTES, _SNIFFED_LINES = 1 << 13, 20
@@ -494,6 +621,19 @@ def sniffed(head: bytes, quote: bytes = b'"') -> str | None:
         return None
     found = [sep for sep in _SEPARATORS if bare[0].count(sep) and len({line.count(sep) for line in bare}) == 1]
     return found[0] if len(found) == 1 else None
+
+
+def has_decimal_commas(head: bytes, sep: str) -> bool:
+    """Return True if fields are numbers with a decimal comma that separates no thousands, and none has a decimal point.
+
+    >>> has_decimal_commas(b"a;b\n1,5;x\n", ";"), has_decimal_commas(b"a;b\n1,500;x\n", ";")
+    (True, False)
+    """
+    fields = [field.strip() for line in head.decode("utf-8", "replace").splitlines()[1:] for field in line.split(sep)]
+    commas = [field for field in fields if re.fullmatch(r"[+-]?\d+,\d+", field)]
+    if any(re.fullmatch(r"[+-]?\d+\.\d+", field) for field in fields):
+        return False
+    return any(len(field.rpartition(",")[2]) != 3 for field in commas)
 
 
 def _is_count(value: Any) -> bool:

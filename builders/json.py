@@ -6,6 +6,7 @@ if types or keys of objects differ at one place, its values are stored as JSON t
 
 from __future__ import annotations
 
+import logging
 import os
 import re
 from collections.abc import Iterable, Iterator, Sequence
@@ -51,6 +52,8 @@ EXTENSIONS: dict[str, dict[str, Any]] = {
     ".jsonlines": {},
     ".geojson": {"field": "features"},
 }
+
+logger = logging.getLogger(__name__)
 
 _HEAD_BYTES = 1 << 20  # bytes of a stream that determine the types
 _PACKED_HEAD_BYTES = 3 << 18  # the same for a compressed file, which may yield more bytes than needed
@@ -160,6 +163,21 @@ class Json(FileBuilder):
         return None if self.wanted is None else self.wanted.arrow_schema
 
 
+_MANY_KEYS = 1000
+
+
+def _say_that_field_may_be_meant(source: Source, table: pa.Table) -> None:
+    """Log that a file which is one object may have its rows under one of its keys."""
+    nested = [
+        field.name for field in table.schema if pa.types.is_list(field.type) and pa.types.is_struct(field.type.value_type)
+    ]
+    if table.num_rows != 1 or not (table.num_columns > _MANY_KEYS or nested):
+        return
+    advice = f"field={nested[0]!r}" if nested else "field= with that key"
+    said = "%s is one object with %s keys, which is read as one row. If its rows are under one key, pass %s."
+    logger.warning(said, source.name, f"{table.num_columns:,}", advice)
+
+
 def read_json(
     source: Source, options: JsonConfig, schema: pa.Schema | None, *, as_json: pa.Schema | None = None
 ) -> Iterator[pa.RecordBatch]:
@@ -201,6 +219,7 @@ class JsonReader:
     def batches(self, source: Source) -> Iterator[pa.RecordBatch]:
         """Yield the rows of a file; none after a `Replay` became necessary."""
         by_brackets = False
+        tables: list[pa.Table] = []  # the first two
         for number, block in enumerate(self._blocks(source, by_brackets=False)):
             if block.lines.isspace():
                 continue
@@ -212,9 +231,15 @@ class JsonReader:
                 by_brackets = True
                 break
             yield from self._passed_on(table)
+            tables = [*tables, *([table] * (1 if block.elements is None else 2))][:2]  # an array is no object
         if by_brackets:
+            tables = []
             for block in self._blocks(source, by_brackets=True):
-                yield from self._passed_on(self._parse(block, source))
+                table = self._parse(block, source)
+                yield from self._passed_on(table)
+                tables = [*tables, table][:2]
+        if len(tables) == 1 and self._options.field is None and not self._conflict:
+            _say_that_field_may_be_meant(source, tables[0])
 
     def marked_batches(
         self, source: Source, mark: Mark | None, *, first_bytes: int, has_features: bool = False

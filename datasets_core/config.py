@@ -47,6 +47,9 @@ _LEAST = {
     "confined_cpu_seconds": 1,
     "confined_file_bytes": 0,
     "confined_output_bytes": 0,
+    "confined_scratch_bytes": 0,
+    "confined_scratch_files": 0,
+    "confined_seconds": 1,
 }
 _OR_NONE = {"max_download_bytes", *(name for name in _LEAST if name.startswith("confined_"))}
 _NOT_HASHED = {"is_hashed": False}  # of fields that are newer than fingerprints of `Config`
@@ -99,6 +102,11 @@ class Config:
         confined_cpu_seconds: processor time of one sandboxed process; None means no limit.
         confined_file_bytes: size of one file that a sandboxed script may write; None means free disk less 1 GiB.
         confined_output_bytes: total bytes of rows of a sandboxed script; None means free disk less 1 GiB.
+        confined_scratch_bytes: total bytes of the files of one sandboxed process; None means 16 times `confined_file_bytes`,
+            or free disk less 1 GiB.
+        confined_scratch_files: number of files of one sandboxed process; None means 100,000.
+        confined_seconds: seconds that one sandboxed process may run in all; None means no limit. It is stopped while it has
+            nothing to do, and that time does not count.
         refuse_found_scripts: refuse scripts in folders or repositories even in the sandbox, unless `trust_remote_code=`
             allows it; set by `HF_DATASETS_TRUST_REMOTE_CODE=0`.  No setting trusts scripts: only an argument of a load does.
         stream_memory_bytes: memory for rows that a stream has read ahead or keeps decoded; a larger batch may exceed it.
@@ -147,6 +155,9 @@ class Config:
     confined_cpu_seconds: int | None = None
     confined_file_bytes: int | None = None
     confined_output_bytes: int | None = None
+    confined_scratch_bytes: int | None = dataclasses.field(default=None, metadata=_NOT_HASHED)
+    confined_scratch_files: int | None = dataclasses.field(default=None, metadata=_NOT_HASHED)
+    confined_seconds: int | None = dataclasses.field(default=None, metadata=_NOT_HASHED)
     refuse_found_scripts: bool = False
     stream_memory_bytes: int = 256 << 20
     stream_threads: int = 16
@@ -402,6 +413,8 @@ _OLD_VALUES: dict[str, Any] = {
     "DATASET_STATE_JSON_FILENAME": "state.json",
     "DEFAULT_IN_MEMORY_MAX_SIZE": 0,
     "DEFAULT_MAX_BATCH_SIZE": 1000,
+    "DOWNLOADED_DATASETS_DIR": "downloads",
+    "EXTRACTED_DATASETS_DIR": "extracted",
     "HF_DATASETS_MULTITHREADING_MAX_WORKERS": 16,
     "HUB_DEFAULT_VERSION": "main",
     "HUB_DATASETS_HFFS_URL": "hf://datasets/{repo_id}@{revision}/{path}",
@@ -410,6 +423,7 @@ _OLD_VALUES: dict[str, Any] = {
     "MAX_SHARD_SIZE": "500MB",
     "MAX_TABLE_NBYTES_FOR_PICKLING": 4 << 30,
     "METADATA_CONFIGS_FIELD": "configs",
+    "MODULE_NAME_FOR_DYNAMIC_MODULES": "datasets_modules",
     "PARQUET_ROW_GROUP_SIZE_FOR_AUDIO_DATASETS": 100,
     "PARQUET_ROW_GROUP_SIZE_FOR_BINARY_DATASETS": 100,
     "PARQUET_ROW_GROUP_SIZE_FOR_IMAGE_DATASETS": 100,

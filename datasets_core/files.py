@@ -13,6 +13,7 @@ import logging
 import os
 import posixpath
 import stat
+import sys
 import threading
 import time
 from collections.abc import Iterator
@@ -544,9 +545,8 @@ def sync_file(path: str) -> None:
 
 def sync_folder(path: str) -> None:
     """Synchronize the names in a local folder to the disk (nothing to do on Windows, which opens no folders)."""
-    if os.name == "nt":
-        return
-    sync_file(path)
+    if sys.platform != "win32":
+        sync_file(path)
 
 
 @contextlib.contextmanager

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import sys
 import threading
 import time
 import warnings
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Protocol, TextIO
 
@@ -17,6 +18,11 @@ class Progress(Protocol):
 
     def update(self, n: int = 1, /) -> object:
         """Report that `n` more units are done."""
+
+
+def is_seen(bar: Progress) -> bool:
+    """Return True if this progress is shown."""
+    return not isinstance(bar, _Silent)
 
 
 class _Silent:
@@ -181,3 +187,101 @@ def _is_notebook(stream: TextIO) -> bool:
 def _is_terminal(stream: TextIO | None) -> bool:
     """Return True if the stream is a terminal; a process may have no standard error at all, or a closed one."""
     return stream is not None and not stream.closed and stream.isatty()
+
+
+# Progress of work elsewhere: in a function that takes its time, in a thread, in another process.
+
+
+class ProgressFile:
+    """Writes the number of rows done to a file, for the progress bar of another process.
+
+    Nothing is written if the folder does not exist, as on another machine.
+    """
+
+    def __init__(self, path: str) -> None:
+        is_here = path and os.path.isdir(os.path.dirname(path))
+        self._descriptor = os.open(path, os.O_WRONLY | os.O_CREAT, 0o666) if is_here else -1
+        self._done = 0
+
+    def update(self, rows: int) -> None:
+        """Add rows that are done."""
+        if self._descriptor >= 0:
+            self._done += rows
+            os.lseek(self._descriptor, 0, os.SEEK_SET)
+            os.write(self._descriptor, b"%020d" % self._done)
+
+    def __enter__(self) -> ProgressFile:
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        if self._descriptor >= 0:
+            os.close(self._descriptor)
+
+
+def told(path: str) -> int:
+    """Return the number in a progress file; 0 if there is none yet."""
+    with contextlib.suppress(OSError, ValueError), open(path, "rb") as handle:
+        return int(handle.read() or 0)
+    return 0
+
+
+class Meter:
+    """How much of a job is done, for a thread that asks several times a second.
+
+    Attributes:
+        done: number of rows or bytes; code that knows it better than by what was added sets another function.
+    """
+
+    def __init__(self) -> None:
+        self._added = 0
+        self.done: Callable[[], int] = lambda: self._added
+
+    def reset(self) -> None:
+        """Begin with nothing done."""
+        type(self).__init__(self)
+
+    def add(self, count: int) -> None:
+        """Count more as done."""
+        self._added += count
+
+
+class FileMeter(Meter):
+    """Bytes of files that are read one after the other, perhaps again from the first one on."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._starts: dict[str, int] = {}
+        self._end, self._place = 0, (0, -1, 0)
+        self.done = self._read
+
+    def opened(self, path: str, descriptor: int, size: int) -> None:
+        """A file is read from now on."""
+        start = self._starts.setdefault(path, self._end)
+        self._end = max(self._end, start + size)
+        self._place = start, descriptor, size
+
+    def _read(self) -> int:
+        start, descriptor, size = self._place
+        try:
+            return start + min(os.lseek(descriptor, 0, os.SEEK_CUR), size)
+        except OSError:  # it was closed
+            return start + size
+
+
+_current = threading.local()
+
+
+def meter() -> Meter | None:
+    """Return the meter of the job that this thread runs; None if no bar is shown."""
+    found: Meter | None = getattr(_current, "meter", None)
+    return found
+
+
+@contextmanager
+def metered(used: Meter) -> Iterator[Meter]:
+    """Set what `meter()` returns in this thread."""
+    _current.meter = used
+    try:
+        yield used
+    finally:
+        _current.meter = None

@@ -44,6 +44,11 @@ ROOT = Path(__file__).parents[1]
 
 # Names of `datasets` that two libraries of PyPI or more use (imports and attribute chains in 57 libraries, November 2026).
 USED = [
+    "config.DOWNLOADED_DATASETS_DIR",
+    "config.EXTRACTED_DATASETS_DIR",
+    "config.MODULE_NAME_FOR_DYNAMIC_MODULES",
+    "packaged_modules.folder_based_builder.folder_based_builder.FolderBasedBuilder",
+    "packaged_modules.imagefolder.imagefolder.ImageFolderConfig",
     "Array2D",
     "Array3D",
     "Array4D",
@@ -195,6 +200,8 @@ def test_an_absent_name_says_what_to_use(alias: ModuleType) -> None:
         importlib.import_module("datasets.tasks")
     with pytest.raises(ImportError, match=r"'dataset_module_factory' of datasets\.load .*load_dataset_builder"):
         exec("from datasets.load import dataset_module_factory")
+    with pytest.raises(ImportError, match=r"'PackagedDatasetModuleFactory' of datasets\.load .*load_dataset_builder"):
+        exec("from datasets.load import PackagedDatasetModuleFactory")
     with pytest.raises(ImportError, match=r"removed in datasets 3\.0; use the package 'evaluate'"):
         exec("from datasets import load_metric")
     assert not hasattr(alias, "__wrapped__")

@@ -286,5 +286,5 @@ def test_streams_that_are_put_together_know_their_columns() -> None:
     both = concatenate_datasets([one, two], axis=1)
     assert (both.column_names, both.num_columns) == (["a", "b"], 2)
     assert list(both) == [{"a": 1, "b": 1}, {"a": 2, "b": 2}]
-    with pytest.raises(ValueError, match="Duplicate column 'a'"):
+    with pytest.raises(ValueError, match="Column 'a' is duplicated"):
         list(concatenate_datasets([one, one], axis=1))

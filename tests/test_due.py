@@ -8,8 +8,7 @@ from pathlib import Path
 import pytest
 
 from datasets_core import files
-from datasets_core.engines.threads import done_by
-from datasets_core.fetch.http import RetryPolicy
+from datasets_core.engines.threads import RetryPolicy, done_by
 from datasets_core.files import Overdue, at_most, check
 
 

@@ -53,7 +53,6 @@ BUILT_NAMES = {
     "datasets_core.scripting.sandbox.template": "what the parent process asks for",
     "datasets_core.scripting.script": "modules of scripts",
     "datasets_core.store.code": "what a user's function imports",
-    "datasets_core.store.module_state": "what a user's function imports",
 }
 
 OWNERS = {

@@ -4,11 +4,13 @@ import io
 import re
 import sys
 import threading
+from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 
-from datasets_core import progress
+from datasets_core import DatasetInfo, GeneratorBasedBuilder, SplitGenerator, progress
 from datasets_core.dataset.dataset import Dataset
 from datasets_core.load import load_dataset
 
@@ -143,3 +145,60 @@ def test_local_files_are_not_downloaded(tmp_path: Path, monkeypatch: pytest.Monk
     load_dataset("csv", data_files=str(tmp_path / "a.csv"), cache_dir=str(tmp_path / "cache"))
     assert "Building train" in terminal.getvalue()
     assert "Downloading" not in terminal.getvalue()
+
+
+@pytest.mark.parametrize("workers", [None, 2])
+def test_a_bar_moves_while_a_script_makes_its_first_rows(
+    workers: int | None, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    gate = tmp_path / "gate"
+    terminal = _Watched("Building train: 3.00 rows" if workers is None else "Building train: 6.00 rows")
+    monkeypatch.setattr(sys, "stderr", terminal)
+
+    class Slow(GeneratorBasedBuilder):
+        VERSION = "1.0.0"
+
+        def _info(self) -> DatasetInfo:
+            return DatasetInfo()
+
+        def _split_generators(self, dl_manager: Any) -> list[SplitGenerator]:
+            return [SplitGenerator("train", {"parts": [0, 1] if workers else [0], "gate": str(gate)})]
+
+        def _generate_examples(self, parts: list[int], gate: str) -> Iterator[tuple[str, dict[str, int]]]:
+            import os
+            import time
+
+            for part in parts:
+                for number in range(3):
+                    yield f"{part}-{number}", {"a": number}
+                while not os.path.exists(gate):
+                    time.sleep(0.01)
+
+    opener = threading.Thread(target=lambda: (terminal.seen.wait(20), gate.touch()), daemon=True)
+    opener.start()
+    Slow(cache_dir=str(tmp_path / "cache")).download_and_prepare(num_proc=workers)
+    opener.join()
+    assert terminal.seen.is_set()
+
+
+@pytest.mark.parametrize("workers", [None, 2])
+def test_a_build_of_text_files_counts_their_bytes(workers: int | None, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in ("a", "b"):
+        (tmp_path / f"{name}.csv").write_text("a\n" + "1\n" * 500, encoding="utf-8")
+    terminal = _Terminal()
+    monkeypatch.setattr(sys, "stderr", terminal)
+    files = [str(tmp_path / f"{name}.csv") for name in ("a", "b")]
+    load_dataset("csv", data_files=files, cache_dir=str(tmp_path / "cache"), num_proc=workers)
+    assert re.search(r"Building train: 100%\|.*\| 2\.00k/2\.00k \[.*B/s\]", terminal.getvalue())
+
+
+def test_bytes_of_files_that_are_read_again_count_once(tmp_path: Path) -> None:
+    found = progress.FileMeter()
+    (tmp_path / "a").write_bytes(bytes(100))
+    with progress.metered(found) as watched, open(tmp_path / "a", "rb", buffering=0) as file:
+        assert progress.meter() is watched
+        for path, read in (("a", 10), ("b", 110), ("a", 10)):
+            file.seek(10)
+            found.opened(path, file.fileno(), 100)
+            assert watched.done() == read
+    assert progress.meter() is None

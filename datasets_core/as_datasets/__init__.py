@@ -323,6 +323,13 @@ _WIDER: Mapping[str, Mapping[str, str]] = {
     "datasets.iterable_dataset": {**_STREAM_COLUMNS, **_SHARDS},
     "datasets.load": {**_FORMAT_TABLES, **_EMPTY, "MetadataConfigs": _CARDS["MetadataConfigs"]},
     "datasets.packaged_modules": _FORMAT_TABLES,
+    "datasets.packaged_modules.audiofolder.audiofolder": {"AudioFolderConfig": "datasets_core.builders._folder:FolderConfig"},
+    "datasets.packaged_modules.folder_based_builder": {},
+    "datasets.packaged_modules.folder_based_builder.folder_based_builder": {
+        "FolderBasedBuilder": "datasets_core.builders._folder:FolderBuilder",
+        "FolderBasedBuilderConfig": "datasets_core.builders._folder:FolderConfig",
+    },
+    "datasets.packaged_modules.imagefolder.imagefolder": {"ImageFolderConfig": "datasets_core.builders._folder:FolderConfig"},
     "datasets.table": _TABLES,
     "datasets.logging": _LEVELS,
     "datasets.utils": {**_EXPERIMENTAL, "tqdm": _BARS["tqdm"]},
@@ -354,8 +361,11 @@ MODULES: Mapping[str, Mapping[str, str]] = {
 
 _REASONS: Mapping[str, str] = {
     **HUGGING_FACE_REASONS,
+    "datasets.data_files.*": "pass data_files= to load_dataset, which finds the files of each split",
+    "datasets.iterable_dataset.*": "use the methods of IterableDataset; state_dict() and load_state_dict() keep its place",
+    "datasets.load.*": "call load_dataset_builder, which finds and configures the builder",
+    "datasets.utils.extract.*": "call the extract method of a DownloadManager",
     "datasets.load.init_dynamic_modules": "scripts are not copied to a modules folder, since they run in the sandbox",
-    "datasets.load.dataset_module_factory": "call load_dataset_builder, which finds and configures the builder",
     "datasets.formatting.get_formatter": "use dataset.with_format() to format rows",
     "datasets.formatting.query_table": "use dataset[indices] or dataset.select(indices)",
     "datasets.fingerprint.fingerprint_transform": "in methods of a subclass, pass new_fingerprint= to the called methods",
@@ -373,5 +383,6 @@ def absence_of(module: str, name: str) -> str:
 metrics were removed in datasets 3.0; use the package 'evaluate'."
     """
     full = f"{module}.{name}"
-    reason = _REASONS.get(full) or _REASONS.get(f"datasets.{name}") or _REASONS.get(name) or _UNKNOWN
+    keys = (full, f"datasets.{name}", name, f"{module}.*")
+    reason = next((_REASONS[key] for key in keys if key in _REASONS), _UNKNOWN)
     return f"{name!r} of {module} is not in datasets_core, which has the public names of datasets {SINCE}: {reason}."

@@ -23,6 +23,7 @@ from datasets_core.errors import (
     ScriptTimeoutError,
     VerificationError,
 )
+from datasets_core.errors.base import show_authors_frames
 from datasets_core.optional import distribution, missing_package
 
 # Locations in an author's code: the definition of a hook, and the `yield` of a row.
@@ -192,10 +193,13 @@ def fail(job: Part, builder: Hooks, error: BaseException, *, row: int, key: Any)
     part = f" (part {job.index + 1} of {job.count})" if job.count > 1 else ""
     place = place_of(error, builder, "_generate_examples", "_generate_tables")
     where = f"split {job.split!r}{part}, {place}"
-    raise DatasetGenerationError(
+    failure = DatasetGenerationError(
         f"{builder.label} failed {reached} of {where}: {describe(error)}. Fix the code or the data that it reads.",
         row=row,
-    ).placed(place, split=job.split) from error
+    ).placed(place, split=job.split)
+    if not _is_ours(builder):
+        show_authors_frames(failure, error)
+    raise failure from error
 
 
 def _check_package(error: BaseException, builder: object, label: str) -> None:

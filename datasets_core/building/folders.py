@@ -193,6 +193,7 @@ def find_prepared(
     storage_options: dict[str, Any] | None = None,
     *,
     is_blocked: Callable[[Version], bool] = lambda version: False,
+    is_from_there: Callable[[Manifest], bool] = lambda manifest: True,
 ) -> Prepared | None:
     """Return the highest valid version of a dataset below `root`, in either layout; None without one.
 
@@ -203,6 +204,7 @@ def find_prepared(
         pattern: a version, or a pattern such as `1.*.*`; None for the highest of all.
         storage_options: for fsspec.
         is_blocked: returns True for versions to skip.
+        is_from_there: returns False for builds to skip.
 
     Raises:
         UnknownConfigError: there are several configs, but `config` is not one of them.
@@ -216,7 +218,14 @@ def find_prepared(
         for version, places in _versions(home, name, config, storage_options)
         if version.match(wanted)
         and not is_blocked(version)
-        and (builds := [found for place in places for found in whole_builds(place, version, storage_options)])
+        and (
+            builds := [
+                found
+                for place in places
+                for found in whole_builds(place, version, storage_options)
+                if is_from_there(found.manifest)
+            ]
+        )
     )
     highest = next(candidates, [])
     if (other := next(candidates, None)) is None:

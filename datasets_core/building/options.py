@@ -41,7 +41,7 @@ from datasets_core.fetch.checksums import (
     is_file_name,
     parse_checksums,
 )
-from datasets_core.files import check_writable, disk_errors, is_local_path, is_url, join, open_binary, write_atomically
+from datasets_core.files import check_writable, is_local_path, is_url, join, open_binary, write_atomically
 from datasets_core.meta.data_files import DataFilesDict
 from datasets_core.meta.split_info import SplitInfo
 from datasets_core.meta.splits import is_split_name
@@ -688,13 +688,11 @@ def _text(path: str | None, *, within: str | None = None) -> str | None:
 @contextlib.contextmanager
 def _alone_in(folder: str) -> Iterator[None]:
     """Lock the folder against other registering processes; without a lock file among the author's files."""
-    import fcntl
+    with contextlib.ExitStack() as held:
+        with contextlib.suppress(ImportError, OSError):  # without locks, the merge happens right before the rename
+            import fcntl  # not on every system
 
-    with disk_errors(folder):
-        descriptor = os.open(folder, os.O_RDONLY)
-    try:
-        with contextlib.suppress(OSError):  # without locks, the merge happens right before the rename
+            descriptor = os.open(folder, os.O_RDONLY)
+            held.callback(os.close, descriptor)
             fcntl.flock(descriptor, fcntl.LOCK_EX)
         yield
-    finally:
-        os.close(descriptor)

@@ -17,7 +17,15 @@ from typing import Any, NamedTuple
 from datasets_core.building.cache_key import dataset_identity, stale_source
 from datasets_core.building.hooks import Builder
 from datasets_core.building.options import STRENGTH, BuildOptions, check_hashes, check_manifest, has_register, is_wanted
-from datasets_core.errors import DamagedShardError, DatasetDiskError, ManifestError, MissingChecksumError, VerificationError
+from datasets_core.errors import (
+    DamagedShardError,
+    DatasetDiskError,
+    DatasetGenerationError,
+    ManifestError,
+    MissingChecksumError,
+    VerificationError,
+)
+from datasets_core.errors.base import put_users_frames_first
 from datasets_core.fetch.checksums import DownloadMode, VerificationMode
 from datasets_core.files import disk_errors, is_url, locked, locked_and_swept, write_atomically
 from datasets_core.hub_urls import DEFAULT_REVISION, is_commit
@@ -187,7 +195,11 @@ def prepare(builder: Builder, options: BuildOptions) -> Manifest:
             return _bumped(builder, options, found)  # built by another process while this one waited
         from datasets_core.building.write.build import Build  # 20 ms that an existing dataset does not need
 
-        return Build(builder, options).run()
+        try:
+            return Build(builder, options).run()
+        except DatasetGenerationError as error:
+            put_users_frames_first(error)
+            raise
 
 
 def _bumped(builder: Builder, options: BuildOptions, found: Manifest) -> Manifest:

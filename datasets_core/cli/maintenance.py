@@ -11,10 +11,10 @@ import sys
 import tempfile
 import time
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from importlib import metadata
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 from datasets_core import _version
 from datasets_core.cli.terminal import counted, in_flags, print_table, say, terminal_width
@@ -57,6 +57,7 @@ _TRIALS = {
 _EXTRAS = {
     "all": "all of the others but frameworks: torch, jax, tensorflow, spark, beam",
     "audio": "decode and encode sound (FLAC, MP3, Ogg, WAV)",
+    "array_record": "read array_record files of TensorFlow Datasets",
     "avro": "read .avro files",
     "beam": "run scripts that use Apache Beam",
     "completion": "completion of commands and options by the shell",
@@ -67,6 +68,7 @@ _EXTRAS = {
     "fast": "read S3, GCS and Azure by obstore",
     "hdf5": "read HDF5 files",
     "jax": "rows as JAX arrays",
+    "heic": "decode HEIC images",
     "jpeg": 'JPEG pixels equal to those of TensorFlow (`jpeg_dct="fast"`)',
     "narwhals": "exchange with all frames that narwhals knows",
     "notebook": "the table of the viewer in notebooks",
@@ -139,7 +141,7 @@ def _machine_facts(found: Layers) -> dict[str, Any]:
             "Landlock": f"ABI {version}: {', '.join(kernel.coverage(version))}" if version else "not available",
             "seccomp": ("available, reports refusals" if found.notices else "available") if found.seccomp else "not available",
             "bwrap": _bwrap(found),
-            "user": f"{os.geteuid()}; a sandboxed process drops all capabilities",
+            "user": f"{getattr(os, 'geteuid', lambda: 'unknown')()}; a sandboxed process drops all capabilities",
             "memory limit of a sandboxed script": f"{limits.memory_bytes():,} bytes (setting confined_memory_bytes)",
         },
     }
@@ -205,10 +207,21 @@ class _Finished:
     folder: str
     manifest: Manifest | None
     reason: str = ""
+    is_tfds: bool = False
 
     @property
     def size(self) -> int:
         return sum(shard.size for shard in self.manifest.shards) if self.manifest else 0
+
+    def problems(self, on_progress: Callable[[int], object]) -> Sequence[object]:
+        """Return what is damaged; `on_progress` is called with numbers of bytes."""
+        if not self.is_tfds:
+            return verify_folder(self.folder, on_progress)
+        if self.manifest is None:
+            return [self.reason]
+        from datasets_core.building.tfds_folders.folder import damaged_records  # 100 ms, with pyarrow.compute
+
+        return damaged_records(self.folder, cast(Any, self.manifest), on_progress)
 
     @property
     def results(self) -> int:
@@ -233,11 +246,14 @@ class _Finished:
 
 
 def verify(path: str) -> int:
-    """Hash every shard below `path`, a folder or a name in the cache; return 0 if all are intact, else 1."""
+    """Check every shard below `path`, a folder or a name in the cache; return 0 if all are intact, else 1.
+
+    Shards of this library are hashed; the records of folders of TensorFlow Datasets, which have checksums, are read.
+    """
     if is_url(path):
         found = [_Finished(path, read_manifest(path))]
     else:
-        found = list(_finished(path)) or _named(path)
+        found = [*_finished(path), *_tfds_folders(path)] or _named(path)
     if not found:
         raise DatasetNotFoundError(
             f"No prepared dataset (with a {MANIFEST_NAME}) found in {path}. Pass a folder, or a name printed by `cache ls`."
@@ -245,7 +261,7 @@ def verify(path: str) -> int:
     bad = 0
     with progress("Verifying", total=sum(dataset.size for dataset in found), unit="B") as bar:
         for dataset in found:
-            problems = verify_folder(dataset.folder, bar.update)
+            problems = dataset.problems(bar.update)
             bad += len(problems)
             for problem in problems:
                 say(f"BAD  {in_flags(str(problem))}")
@@ -393,6 +409,21 @@ def _finished(root: str) -> Iterator[_Finished]:
             else:
                 if manifest is not None:
                     yield _Finished(folder, manifest)
+
+
+def _tfds_folders(root: str) -> Iterator[_Finished]:
+    """Yield the folders prepared by TensorFlow Datasets."""
+    from datasets_core.building.folders import tfds_manifest  # imported only when needed
+
+    for folder, _, names in os.walk(root):
+        if MANIFEST_NAME in names:
+            try:
+                manifest = tfds_manifest(folder)
+            except DatasetsCoreError as error:
+                yield _Finished(folder, None, str(error), is_tfds=True)
+            else:
+                if manifest is not None:
+                    yield _Finished(folder, manifest, is_tfds=True)
 
 
 def _without_results(datasets: Iterable[_Finished]) -> list[_Finished]:

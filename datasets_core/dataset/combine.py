@@ -327,7 +327,7 @@ def _side_by_side(datasets: list[Dataset], info: DatasetInfo | None, split: str 
         for name in dataset.column_names:
             if name in homes:
                 raise ConfigurationError(
-                    f"Duplicate column {name!r}: it is in dataset {homes[name]} and in dataset {place}. Rename one of them."
+                    f"Column {name!r} is duplicated: it is in dataset {homes[name]} and in dataset {place}. Rename one of them."
                 )
             homes[name] = place
     index = _shared_index(datasets)

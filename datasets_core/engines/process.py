@@ -67,15 +67,18 @@ def packed(value: Any) -> bytes:
     return written.getvalue()
 
 
+_REDUCERS: Any = cloudpickle.Pickler.dispatch_table
+
+
 def _code_with_its_file(code: CodeType) -> tuple[Any, ...]:
-    make, arguments = cloudpickle.Pickler.dispatch_table[CodeType](code)
+    make, arguments = _REDUCERS[CodeType](code)
     return make, tuple(code.co_filename if argument == "<dynamic-code>" else argument for argument in arguments)
 
 
 class _Pickler(cloudpickle.Pickler):  # type: ignore[misc]
     """Keeps the file of code, which cloudpickle 3.1.3 leaves out: an error in a worker names the user's file."""
 
-    dispatch_table: ClassVar = ChainMap({CodeType: _code_with_its_file}, cloudpickle.Pickler.dispatch_table)
+    dispatch_table: ClassVar = ChainMap({CodeType: _code_with_its_file}, _REDUCERS)
 
 
 def unpacked(data: bytes) -> Any:
@@ -126,11 +129,11 @@ class Failure:
     @classmethod
     def of(cls, error: BaseException) -> Failure:
         """Return the exception, ready to be sent."""
-        frames = users_frames(error.__traceback__)
+        frames, cause = users_frames(error.__traceback__), error.__cause__
+        if not (getattr(error, "of_users_function", False) and cause is not None):  # else its cause has the frames
+            error.add_note("In a worker process:\n" + "".join(traceback.format_tb(frames or error.__traceback__)).rstrip())
         if frames is not None:
             error.of_users_function = True  # type: ignore[attr-defined]
-        error.add_note("In a worker process:\n" + "".join(traceback.format_tb(frames or error.__traceback__)).rstrip())
-        cause = error.__cause__
         pickled = _pickled(error)
         if pickled is None:
             words = "".join(traceback.format_exception_only(error)).strip()
@@ -230,7 +233,8 @@ class SentFunction:
         if "packed" not in self._kept:
             own = "Create that object inside the function, or use engine='threads'."
             what, advice = (self.label, own) if self.is_of_rows else ("A function", _ELSEWHERE)
-            self._kept["packed"] = _sendable((config.settings(), self.call, self.label, self.is_of_rows), what, advice)
+            held = config.settings(), _decimal_context(), self.call, self.label, self.is_of_rows
+            self._kept["packed"] = _sendable(held, what, advice)
         found: bytes = self._kept["packed"]
         return found
 
@@ -245,6 +249,11 @@ class SentFunction:
         with contextlib.suppress(*_CANNOT_BE_SENT):
             return pickle.dumps(value, protocol=5)
         return _sendable(value, f"A row of {self.label}", "Remove such values from the rows, or use engine='threads'.")
+
+
+def _decimal_context() -> Any:
+    """Return how this thread computes with decimals; None if nobody does."""
+    return sys.modules["decimal"].getcontext() if "decimal" in sys.modules else None
 
 
 def _sendable(value: Any, what: str, advice: str) -> bytes:
@@ -414,7 +423,10 @@ def _kill_group(process: subprocess.Popen[bytes] | _Forked) -> None:
     """Kill a process and those that it started."""
     if process.poll() is None:  # else its number may be that of another one
         with contextlib.suppress(ProcessLookupError):
-            os.killpg(process.pid, signal.SIGKILL)
+            if hasattr(os, "killpg"):
+                os.killpg(process.pid, signal.SIGKILL)
+            elif isinstance(process, subprocess.Popen):
+                process.kill()
 
 
 def _signal(number: int) -> str:
@@ -528,9 +540,17 @@ def _pipe(opened: contextlib.ExitStack) -> tuple[int, int]:
     return reads, writes
 
 
+_copy_of: int | None = None
+
+
+def is_copy_of(pid: int) -> bool:
+    """Return True in a process that `WorkerProcess.fork` made of the process `pid`: its modules are the same."""
+    return _copy_of == pid
+
+
 def _serve_as_fork(questions: int, answers: int, others: tuple[int, ...], parent: int) -> None:
     """Answer calls in the forked process, and end it without a return to what its parent does."""
-    global _forking
+    global _copy_of, _forking
     code = 1
     try:
         signal.set_wakeup_fd(-1)
@@ -541,7 +561,7 @@ def _serve_as_fork(questions: int, answers: int, others: tuple[int, ...], parent
         for process in list(_processes):
             process.forget()
         _processes.clear()
-        _forking = threading.Lock()  # which this thread holds
+        _forking, _copy_of = threading.Lock(), parent  # this thread holds the lock of its parent
         nothing = os.open(os.devnull, os.O_RDONLY)
         os.dup2(nothing, 0)
         os.close(nothing)
@@ -588,7 +608,7 @@ def serve(questions: IO[bytes], descriptor: int, parent: int) -> None:
     answers = open(descriptor, "wb")  # noqa: SIM115 - as long as this process
     os.register_at_fork(after_in_child=partial(_close, questions.fileno(), descriptor))  # or its end would not be seen
     _end_with(parent)
-    known: dict[int, tuple[Any, SentFunction]] = {}
+    known: dict[int, tuple[Any, Any, SentFunction]] = {}
     with contextlib.suppress(EOFError, BrokenPipeError):
         while True:
             _write(answers, _answer(_read(questions), _read(questions), known))
@@ -600,13 +620,15 @@ def _close(*descriptors: int) -> None:
             os.close(descriptor)
 
 
-def _answer(head: bytes, arguments: bytes, known: dict[int, tuple[Any, SentFunction]]) -> bytes:
+def _answer(head: bytes, arguments: bytes, known: dict[int, tuple[Any, Any, SentFunction]]) -> bytes:
     try:
         key, sent = pickle.loads(head)
         if sent is not None:
-            settings, *parts = unpacked(sent)
-            known[key] = settings, SentFunction(*parts)
-        settings, function = known[key]
+            settings, decimals, *parts = unpacked(sent)
+            known[key] = settings, decimals, SentFunction(*parts)
+        settings, decimals, function = known[key]
+        if decimals is not None:
+            sys.modules["decimal"].setcontext(decimals.copy())
         with config.using(settings):
             return function.pack(function.call(*unpacked(arguments)))
     except BaseException as error:

@@ -1,4 +1,4 @@
-"""`Daemons`: threads that wait for servers, and `StallTimeout`, which limits how long a caller waits.
+"""`Daemons`: threads that wait for servers; `StallTimeout`: how long a caller waits; `RetryPolicy`: pauses between tries.
 
 The threads are made when there is work, belong to one process (a fork makes its own), go when they are idle, and keep no
 process from its end.
@@ -9,14 +9,17 @@ from __future__ import annotations
 import atexit
 import logging
 import os
+import random
+import re
 import threading
 import time
 import weakref
 from collections import deque
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from contextvars import copy_context
 from dataclasses import dataclass, field
+from datetime import UTC
 from typing import Any, Generic, Protocol, TypeVar
 
 from datasets_core import files
@@ -133,6 +136,35 @@ def in_thread(work: Callable[[], T], name: str) -> Job[T]:
     job.thread = threading.Thread(target=job.do, name=name, daemon=True)
     job.thread.start()
     return job
+
+
+_LOOK_SECONDS = 0.2  # between two looks at how far a function, or a worker, is
+
+
+@contextmanager
+def followed(tell: Callable[[int], object] | None, rows_done: Callable[[], int]) -> Iterator[None]:
+    """Report the number of finished rows several times a second, from a thread, since a call of the function may take long."""
+    if tell is None:
+        yield
+        return
+    ended = threading.Event()
+
+    def follow() -> None:
+        shown, is_over = 0, False
+        while not is_over:
+            is_over = ended.wait(_LOOK_SECONDS)
+            done = rows_done()
+            if done > shown:
+                tell(done - shown)
+                shown = done
+
+    following = in_thread(follow, "datasets_core-progress")
+    try:
+        yield
+    finally:
+        ended.set()
+        following.join()
+    following.result()
 
 
 def done_by(at: float | None, work: Callable[[], T]) -> T:
@@ -465,3 +497,150 @@ def each(function: Callable[[str], R], items: Sequence[str], watch: Watch, *, th
         return [function(item) for item in items]
     results = ThreadEngine(threads).run(function, items, stop=watch.stop)
     return [result for _, result in sorted(results, key=lambda pair: pair[0])]
+
+
+# Tries again: how many, and the pauses between them, as the policy and the servers say.
+
+
+_FIRST_PAUSE_SECONDS = 0.5
+_SPREAD = 0.1  # of a pause required by a server: clients resume at different times
+
+
+class Clock(Protocol):
+    """A clock in seconds since the epoch that can sleep; see `SystemClock`."""
+
+    def now(self) -> float: ...
+
+    def sleep(self, seconds: float, stop: threading.Event | None = None, /) -> None: ...
+
+
+class SystemClock:
+    """The system clock."""
+
+    def now(self) -> float:
+        """Seconds since the epoch."""
+        return time.time()
+
+    def sleep(self, seconds: float, stop: threading.Event | None = None, /) -> None:
+        """Sleep, or return early if `stop` is set."""
+        (stop or threading.Event()).wait(seconds)
+
+
+@dataclass(frozen=True, slots=True)
+class RetryPolicy:
+    """Number of tries, and the pauses between them.
+
+    Attributes:
+        tries: number of tries, including the first.
+        longest_pause_seconds: limit of a pause in seconds, also for pauses required by a server.
+        clock: the clock.
+        jitter: source of random numbers for pauses.
+    """
+
+    tries: int = 5
+    longest_pause_seconds: float = 60.0
+    clock: Clock = field(default_factory=SystemClock)
+    jitter: random.Random = field(default_factory=random.Random)
+
+    def seconds(self, failures: int, retry_after: str | None = None, *, within: float | None = None) -> float:
+        """Return the pause after the `failures`-th failure: that of the server, else doubled each time, with jitter.
+
+        Args:
+            failures: number of failures.
+            retry_after: the `Retry-After` header.
+            within: limit in seconds.
+        """
+        asked = retry_after_seconds(retry_after, self.clock.now())
+        if asked is None:
+            asked = _FIRST_PAUSE_SECONDS * 2 ** (failures - 1) * self.jitter.uniform(0.5, 1.5)
+        longest = self.longest_pause_seconds if within is None else max(0.0, min(within, self.longest_pause_seconds))
+        return min(asked, longest)
+
+    def wait(self, seconds: float, stop: threading.Event | None = None) -> None:
+        """Sleep for some seconds, but not past the deadline of the work; `stop` ends the pause."""
+        self.clock.sleep(files.at_most(seconds), stop)
+        files.check()
+
+
+def pause_asked(headers: Mapping[str, str]) -> str | None:
+    """Return the pause required by a busy server, in the form of `Retry-After`; `ratelimit` is the header of the Hub.
+
+    Args:
+        headers: of the response, by lower-case names.
+
+    >>> pause_asked({"ratelimit": '"api";r=0;t=55'}), pause_asked({"retry-after": "3", "ratelimit": '"api";r=9;t=55'})
+    ('55', '3')
+    >>> pause_asked({"retry-after": "3", "ratelimit": '"api";r=0;t=55'})
+    '55'
+    """
+    found = re.search(r";\s*r\s*=\s*0\s*;\s*t\s*=\s*(\d+)", headers.get("ratelimit") or "")
+    return found[1] if found else headers.get("retry-after") or None
+
+
+def retry_after_seconds(header: str | None, now: float) -> float | None:
+    """Return the seconds of a `Retry-After` header, a number or a date; None if it is neither.
+
+    >>> retry_after_seconds("120", 0.0), retry_after_seconds("Thu, 01 Jan 1970 00:01:00 GMT", 0.0)
+    (120.0, 60.0)
+    """
+    if header is None:
+        return None
+    text = header.strip()
+    if text.isascii() and text.isdigit():
+        return float(text)
+    from email.utils import parsedate_to_datetime  # 3 ms; few servers say when
+
+    try:
+        date = parsedate_to_datetime(text)
+    except ValueError:
+        return None
+    return max(0.0, (date if date.tzinfo else date.replace(tzinfo=UTC)).timestamp() - now)
+
+
+class HostPauses:
+    """The times until which servers required pauses, shared by all users of the same connections.
+
+    >>> pauses = HostPauses()
+    >>> pauses.seconds("https://example.org", RetryPolicy())
+    0.0
+    """
+
+    def __init__(self) -> None:
+        self._until: dict[object, float] = {}
+        self._asked: dict[object, float] = {}  # times until which they required pauses, without a limit
+        self.forked()
+        renewed_after_fork(self)
+
+    def forked(self) -> None:
+        """Create new locks after a fork."""
+        self._lock = threading.Lock()
+
+    def __reduce__(self) -> tuple[type[HostPauses], tuple[()]]:
+        return HostPauses, ()
+
+    def put_off(self, host: object, retry_after: str | None, policy: RetryPolicy) -> None:
+        """Record the pause that a server requires.
+
+        Args:
+            host: the server.
+            retry_after: its header; None if absent.
+            policy: the clock, and the longest pause to keep.
+        """
+        asked = retry_after_seconds(retry_after, policy.clock.now())
+        if not asked:
+            return
+        until = policy.clock.now() + min(asked, policy.longest_pause_seconds)
+        with self._lock:
+            self._until[host] = max(until, self._until.get(host, 0.0))
+            self._asked[host] = max(policy.clock.now() + asked, self._asked.get(host, 0.0))
+
+    def asked(self, host: object, policy: RetryPolicy) -> float:
+        """Return the rest of the pause that a server requires, even if it exceeds the longest pause."""
+        with self._lock:
+            return max(0.0, self._asked.get(host, 0.0) - policy.clock.now())
+
+    def seconds(self, host: object, policy: RetryPolicy) -> float:
+        """Return the rest of the pause to keep for a server, with some jitter added."""
+        with self._lock:
+            left = self._until.get(host, 0.0) - policy.clock.now()
+        return left * (1 + policy.jitter.uniform(0.0, _SPREAD)) if left > 0 else 0.0

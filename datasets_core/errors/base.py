@@ -74,6 +74,22 @@ def redact_text(text: str) -> str:
     return re.sub(_URL_IN_TEXT, lambda found: redact(found.group()), text, flags=re.IGNORECASE)
 
 
+def harmless(text: str) -> str:
+    """Return text that others may have written, for a message: no character that a terminal obeys, and not without end.
+
+    >>> harmless("a\\x1b[31mred\\n")
+    'a\\\\x1b[31mred\\n'
+    """
+    if text.isprintable() and len(text) <= _LONGEST:
+        return text
+    cut = text if len(text) <= _LONGEST else f"{text[:_LONGEST]}… ({len(text):,} characters)"
+    return _OBEYED.sub(lambda found: ascii(found.group())[1:-1], cut)
+
+
+_LONGEST = 50_000  # characters of a message
+_OBEYED = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u2028-\u202e\u2066-\u2069\ud800-\udfff]")  # tabs and new lines are not
+
+
 def _names(names: Iterable[object]) -> str:
     """Return the names, quoted and joined, at most twenty of them; `none` for no names."""
     listed = [repr(str(name)) for name in names]
@@ -123,7 +139,7 @@ class DatasetsCoreError(Exception):
     advice: str | None = None
 
     def __str__(self) -> str:
-        return " ".join(str(part) for part in self.args)
+        return harmless(" ".join(str(part) for part in self.args))
 
     def placed(
         self,
@@ -190,6 +206,25 @@ def put_users_frames_first(error: BaseException) -> None:
     frames = users_frames(found)
     if found is not None and (frames is not None or getattr(error, "of_users_function", False)):
         error.__traceback__ = TracebackType(frames, found.tb_frame, found.tb_lasti, found.tb_lineno)
+
+
+def show_authors_frames(error: BaseException, cause: BaseException) -> None:
+    """Leave of the traceback of `cause` the frames of the author's code; `error`, which it is the cause of, says no more.
+
+    Nothing changes with `DATASETS_CORE_FULL_TRACEBACKS=1`.
+    """
+    frames = authors_frames(cause)
+    if frames is not None and os.environ.get("DATASETS_CORE_FULL_TRACEBACKS") != "1":
+        cause.__traceback__ = frames
+        error.of_users_function = True  # type: ignore[attr-defined]
+
+
+def authors_frames(error: BaseException) -> TracebackType | None:
+    """Return the frames of a traceback from the first one outside the library."""
+    found = error.__traceback__
+    while found is not None and str(found.tb_frame.f_globals.get("__name__")).partition(".")[0] == "datasets_core":
+        found = found.tb_next
+    return found
 
 
 class FileNotFoundDatasetsError(DatasetsCoreError, FileNotFoundError):

@@ -503,13 +503,8 @@ def list_parts(array: pa.Array) -> tuple[Lengths, Mask | None, pa.Array]:
 def _view_parts(array: pa.Array, valid: Mask | None) -> tuple[Lengths, Mask | None, pa.Array]:
     # pyarrow 26 loses rows when it casts a list view with nulls to a list
     width = np.int64 if types.is_large_list_view(array.type) else np.int32
-    starts, lengths = (raw_values(buffer, width, array).astype(np.int64) for buffer in array.buffers()[1:3])
-    if valid is not None:
-        lengths = np.where(valid, lengths, 0)
-    stops = np.cumsum(lengths)
-    places = np.arange(lengths.sum()) - np.repeat(stops - lengths, lengths) + np.repeat(starts, lengths)
-    indices = pa.Array.from_buffers(pa.int64(), len(places), [None, pa.py_buffer(places.astype(np.int64))])
-    return lengths, valid, array.values.take(indices)
+    lengths = raw_values(array.buffers()[2], width, array).astype(np.int64)
+    return (lengths if valid is None else np.where(valid, lengths, 0)), valid, array.flatten()
 
 
 def _map_as_list(array: pa.Array) -> pa.Array:

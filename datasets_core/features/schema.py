@@ -532,6 +532,8 @@ def _plain_field(field: pa.Field) -> pa.Field:
 
 def plain_schema(schema: pa.Schema) -> pa.Schema:
     """Return the schema with plain types; the same object if it has no dictionary."""
+    if "dictionary<" not in str(schema.types):
+        return schema
     plain = pa.schema([_plain_field(field) for field in schema], schema.metadata)
     return schema if plain.equals(schema) else plain
 

@@ -266,7 +266,7 @@ def _class_names(names: Any, path: str) -> Any:
 # lack.
 
 
-AUDIO, BOX, DATASET, VIDEO = "tfds audio", "tfds bbox", "tfds dataset", "tfds video"
+AUDIO, BOX, DATASET, ENCODED, VIDEO = "tfds audio", "tfds bbox", "tfds dataset", "tfds encoded", "tfds video"
 IMAGE_MODES = {1: "L", 2: "LA", 3: "RGB", 4: "RGBA"}
 IMAGE_DTYPES = ("uint8", "uint16", "float32")
 

@@ -41,9 +41,10 @@ from datasets_core.hub_urls import is_hub_url
 from datasets_core.progress import progress
 
 if TYPE_CHECKING:
+    from datasets_core.engines.threads import RetryPolicy
     from datasets_core.fetch.cache import DownloadCache, Request
     from datasets_core.fetch.extract import ArchiveIterable, ExtractionCache, FilesIterable
-    from datasets_core.fetch.http import Guard, HttpClient, RetryPolicy
+    from datasets_core.fetch.http import Guard, HttpClient
     from datasets_core.fetch.hub.files import HubDownloads
     from datasets_core.fetch.transfer import Source
 
@@ -121,7 +122,8 @@ class DownloadManager:
         """Check each redirect of every download with `guard`, for URLs from untrusted scripts.
 
         Args:
-            guard: raises to refuse a URL, or returns the addresses to connect to, in order.
+            guard: called with a URL, and with that which redirected to it; raises to refuse it, or returns the addresses to
+                connect to, in order.
         """
         self._client.guard = guard
 
@@ -552,7 +554,7 @@ class DownloadManager:
     def _policy(self) -> RetryPolicy:
         if self._retries is not None:
             return self._retries
-        from datasets_core.fetch.http import RetryPolicy
+        from datasets_core.engines.threads import RetryPolicy
 
         now = settings()
         return RetryPolicy(max(now.max_retries, self.download_config.max_retries), now.max_retry_wait_seconds)

@@ -7,176 +7,28 @@ from __future__ import annotations
 
 import base64
 import contextlib
+import ipaddress
 import logging
 import os
-import random
-import re
 import socket
 import threading
-import time
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from datetime import UTC
 from functools import lru_cache
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Literal, Protocol, Self, TypeVar
-from urllib.parse import unquote, urljoin, urlsplit, urlunsplit
+from urllib.parse import SplitResult, unquote, urljoin, urlsplit, urlunsplit
 
-from datasets_core import files
 from datasets_core._version import __version__
 from datasets_core.config import settings
-from datasets_core.engines.threads import renewed_after_fork
+from datasets_core.engines.threads import HostPauses, RetryPolicy, pause_asked, renewed_after_fork, retry_after_seconds
 from datasets_core.errors import DownloadError, OfflineError, UrlNotFoundError, redact, redact_text
 
 if TYPE_CHECKING:
     import ssl
 
 logger = logging.getLogger(__name__)
-
-_FIRST_PAUSE_SECONDS = 0.5
-_SPREAD = 0.1  # of a pause required by a server: clients resume at different times
-
-
-class Clock(Protocol):
-    """A clock in seconds since the epoch that can sleep; see `SystemClock`."""
-
-    def now(self) -> float: ...
-
-    def sleep(self, seconds: float, stop: threading.Event | None = None, /) -> None: ...
-
-
-class SystemClock:
-    """The system clock."""
-
-    def now(self) -> float:
-        """Seconds since the epoch."""
-        return time.time()
-
-    def sleep(self, seconds: float, stop: threading.Event | None = None, /) -> None:
-        """Sleep, or return early if `stop` is set."""
-        (stop or threading.Event()).wait(seconds)
-
-
-@dataclass(frozen=True, slots=True)
-class RetryPolicy:
-    """Number of tries, and the pauses between them.
-
-    Attributes:
-        tries: number of tries, including the first.
-        longest_pause_seconds: limit of a pause in seconds, also for pauses required by a server.
-        clock: the clock.
-        jitter: source of random numbers for pauses.
-    """
-
-    tries: int = 5
-    longest_pause_seconds: float = 60.0
-    clock: Clock = field(default_factory=SystemClock)
-    jitter: random.Random = field(default_factory=random.Random)
-
-    def seconds(self, failures: int, retry_after: str | None = None, *, within: float | None = None) -> float:
-        """Return the pause after the `failures`-th failure: that of the server, else doubled each time, with jitter.
-
-        Args:
-            failures: number of failures.
-            retry_after: the `Retry-After` header.
-            within: limit in seconds.
-        """
-        asked = retry_after_seconds(retry_after, self.clock.now())
-        if asked is None:
-            asked = _FIRST_PAUSE_SECONDS * 2 ** (failures - 1) * self.jitter.uniform(0.5, 1.5)
-        longest = self.longest_pause_seconds if within is None else max(0.0, min(within, self.longest_pause_seconds))
-        return min(asked, longest)
-
-    def wait(self, seconds: float, stop: threading.Event | None = None) -> None:
-        """Sleep for some seconds, but not past the deadline of the work; `stop` ends the pause."""
-        self.clock.sleep(files.at_most(seconds), stop)
-        files.check()
-
-
-def pause_asked(headers: Mapping[str, str]) -> str | None:
-    """Return the pause required by a busy server, in the form of `Retry-After`; `ratelimit` is the header of the Hub.
-
-    Args:
-        headers: of the response, by lower-case names.
-
-    >>> pause_asked({"ratelimit": '"api";r=0;t=55'}), pause_asked({"retry-after": "3", "ratelimit": '"api";r=9;t=55'})
-    ('55', '3')
-    >>> pause_asked({"retry-after": "3", "ratelimit": '"api";r=0;t=55'})
-    '55'
-    """
-    found = re.search(r";\s*r\s*=\s*0\s*;\s*t\s*=\s*(\d+)", headers.get("ratelimit") or "")
-    return found[1] if found else headers.get("retry-after") or None
-
-
-def retry_after_seconds(header: str | None, now: float) -> float | None:
-    """Return the seconds of a `Retry-After` header, a number or a date; None if it is neither.
-
-    >>> retry_after_seconds("120", 0.0), retry_after_seconds("Thu, 01 Jan 1970 00:01:00 GMT", 0.0)
-    (120.0, 60.0)
-    """
-    if header is None:
-        return None
-    text = header.strip()
-    if text.isascii() and text.isdigit():
-        return float(text)
-    from email.utils import parsedate_to_datetime  # 3 ms; few servers say when
-
-    try:
-        date = parsedate_to_datetime(text)
-    except ValueError:
-        return None
-    return max(0.0, (date if date.tzinfo else date.replace(tzinfo=UTC)).timestamp() - now)
-
-
-class HostPauses:
-    """The times until which servers required pauses, shared by all users of the same connections.
-
-    >>> pauses = HostPauses()
-    >>> pauses.seconds("https://example.org", RetryPolicy())
-    0.0
-    """
-
-    def __init__(self) -> None:
-        self._until: dict[object, float] = {}
-        self._asked: dict[object, float] = {}  # times until which they required pauses, without a limit
-        self.forked()
-        renewed_after_fork(self)
-
-    def forked(self) -> None:
-        """Create new locks after a fork."""
-        self._lock = threading.Lock()
-
-    def __reduce__(self) -> tuple[type[HostPauses], tuple[()]]:
-        return HostPauses, ()
-
-    def put_off(self, host: object, retry_after: str | None, policy: RetryPolicy) -> None:
-        """Record the pause that a server requires.
-
-        Args:
-            host: the server.
-            retry_after: its header; None if absent.
-            policy: the clock, and the longest pause to keep.
-        """
-        asked = retry_after_seconds(retry_after, policy.clock.now())
-        if not asked:
-            return
-        until = policy.clock.now() + min(asked, policy.longest_pause_seconds)
-        with self._lock:
-            self._until[host] = max(until, self._until.get(host, 0.0))
-            self._asked[host] = max(policy.clock.now() + asked, self._asked.get(host, 0.0))
-
-    def asked(self, host: object, policy: RetryPolicy) -> float:
-        """Return the rest of the pause that a server requires, even if it exceeds the longest pause."""
-        with self._lock:
-            return max(0.0, self._asked.get(host, 0.0) - policy.clock.now())
-
-    def seconds(self, host: object, policy: RetryPolicy) -> float:
-        """Return the rest of the pause to keep for a server, with some jitter added."""
-        with self._lock:
-            left = self._until.get(host, 0.0) - policy.clock.now()
-        return left * (1 + policy.jitter.uniform(0.0, _SPREAD)) if left > 0 else 0.0
-
 
 _MOVED = {307, 308}  # after which method and body are kept
 _REDIRECTS = {301, 302, 303, *_MOVED}
@@ -299,7 +151,55 @@ class Attempts:
 
 
 Origin = tuple[str, str, int]
-Guard = Callable[[str], Sequence[str]]
+Guard = Callable[[str, str | None], Sequence[str]]
+
+# Addresses: a name is looked up once for each connection, checked, and the connection goes to one of the checked addresses.
+
+_SECRETS = frozenset({"fd00:ec2::254", "fd20:ce::254", "100.100.100.200", "192.0.0.192", "168.63.129.16"})  # as 169.254.169.254
+
+
+def address_of(text: str) -> ipaddress.IPv4Address | ipaddress.IPv6Address:
+    """Return an address; one of IPv4 that is written as one of IPv6 is itself.
+
+    >>> address_of("::ffff:10.0.0.1"), address_of("64:ff9b::a9fe:a9fe")
+    (IPv4Address('10.0.0.1'), IPv4Address('169.254.169.254'))
+    """
+    found = ipaddress.ip_address(text.partition("%")[0])
+    if isinstance(found, ipaddress.IPv4Address):
+        return found
+    if found in _NAT64 or found in _COMPATIBLE:
+        return ipaddress.IPv4Address(int(found) & 0xFFFFFFFF) if int(found) > 1 else found
+    return found.ipv4_mapped or found.sixtofour or (found.teredo[1] if found.teredo else found)
+
+
+_NAT64, _COMPATIBLE = ipaddress.IPv6Network("64:ff9b::/96"), ipaddress.IPv6Network("::/96")
+
+
+def is_own_link(text: str) -> bool:
+    """Return True if an address is of this machine's own link, where clouds serve the secrets of a machine; or of no host."""
+    address = address_of(text)
+    return address.is_link_local or address.is_multicast or address.is_unspecified or str(address) in _SECRETS
+
+
+class OwnLinkError(Exception):
+    """A name leads to an address of this machine's own link."""
+
+
+def looked_up(host: str, port: int) -> list[str]:
+    """Return the addresses of a name, in order; none if it has none.
+
+    Raises:
+        OwnLinkError: one is an address of this machine's own link.
+    """
+    try:
+        listed = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)
+    except (OSError, UnicodeError, ValueError):
+        return []
+    found = list(dict.fromkeys(str(where[0]) for *_, where in listed))
+    for each in found:
+        if is_own_link(each):
+            raise OwnLinkError(f"leads to {each}, an address of this machine's own link, from which nothing is fetched")
+    return found
 
 
 def closed_advice() -> str:
@@ -431,7 +331,8 @@ class HttpClient:
         connect_timeout_seconds: connect timeout, if other than the setting.
 
     Attributes:
-        guard: called before each redirect: raises to refuse it, or returns the addresses to connect to, in order.
+        guard: called with the address of each request, and with that which redirects to it: raises to refuse it, or returns
+            the addresses to connect to, in order.
         pauses: the pauses required by busy servers.
     """
 
@@ -447,7 +348,8 @@ class HttpClient:
         self._proxies = dict(proxies or {})
         self.guard: Guard | None = None
         self.pauses = HostPauses()
-        self._client: Any = None
+        self._checked: dict[tuple[str, int], Sequence[str]] = {}  # addresses that the guard returned
+        self._clients: dict[str | None, Any] = {}  # by proxy
         self._users = 0
         self._lock = threading.Lock()
         renewed_after_fork(self)
@@ -460,8 +362,8 @@ class HttpClient:
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
         with self._lock:
             self._users -= 1
-            client, self._client = (None, self._client) if self._users else (self._client, None)
-        if client is not None:
+            clients, self._clients = ({}, self._clients) if self._users else (self._clients, {})
+        for client in clients.values():
             client.close()
 
     def __getstate__(self) -> dict[str, Any]:
@@ -469,13 +371,13 @@ class HttpClient:
         return {name: getattr(self, name) for name in kept}  # connections are not sent to other processes
 
     def __setstate__(self, state: dict[str, Any]) -> None:
-        self.__dict__.update(state, pauses=HostPauses(), _client=None, _users=0, _lock=threading.Lock())
+        self.__dict__.update(state, pauses=HostPauses(), _checked={}, _clients={}, _users=0, _lock=threading.Lock())
         renewed_after_fork(self)
 
     def forked(self) -> None:
         """Drop the connections after a fork, since they belong to the parent process."""
-        _left.append(self._client)  # closing them would take locks held by threads of that process
-        self._client, self._lock = None, threading.Lock()
+        _left.append(self._clients)  # closing them would take locks held by threads of that process
+        self._clients, self._lock = {}, threading.Lock()
 
     @contextmanager
     def send(
@@ -511,10 +413,13 @@ class HttpClient:
 
         is_post, origin = method == "POST", origin_of(url)
 
+        before: list[str] = []
+
         def hop(here: str) -> HttpResponse:
             if is_post and origin_of(here) != origin:
                 raise DownloadError(redact(url), f"the server redirects the body to {redact(here)!r}, another origin")
-            answer = self._sent(method, here, headers or {}, credentials, content)
+            answer = self._sent(method, here, headers or {}, credentials, content, before[-1] if before else None)
+            before.append(here)
             if answer.status in _MOVED or (not is_post and answer.status not in _OK):
                 answer.drop()
             return answer
@@ -530,7 +435,13 @@ class HttpClient:
             answer.close()
 
     def _sent(
-        self, method: str, url: str, headers: Mapping[str, str], credentials: Credentials | None, content: bytes | None
+        self,
+        method: str,
+        url: str,
+        headers: Mapping[str, str],
+        credentials: Credentials | None,
+        content: bytes | None,
+        before: str | None,
     ) -> HttpResponse:
         import httpx2
 
@@ -538,48 +449,80 @@ class HttpClient:
         if credentials is not None and credentials.origin == origin_of(url):
             sent.update(credentials.headers)
         parts = urlsplit(url)
-        hosts = [parts.netloc]
-        extensions: dict[str, Any] = {}
-        addresses = () if self.guard is None else self.guard(url)
-        if addresses and not self._has_proxies():
-            # The name is not looked up again: it could resolve to an address that the guard did not check.
-            sent["Host"], extensions["sni_hostname"] = parts.netloc, parts.hostname or ""
-            port = f":{parts.port}" if parts.port else ""
-            hosts = [(f"[{address}]" if ":" in address else address) + port for address in addresses]
-        client = self._opened()
+        client = self._opened(self._proxy_of(parts))
         with transport_failures(origin_of(url)):
             try:
-                if parts.query:  # httpx logs the URL: the query, which may be signed, is passed separately
-                    extensions["target"] = httpx2.URL(url).raw_path
-                for host in hosts:
-                    plain = urlunsplit((parts.scheme, host, parts.path, "", ""))
-                    request = client.build_request(method, plain, content=content, headers=sent, extensions=extensions)
-                    try:
-                        response = client.send(request, stream=True, follow_redirects=False)
-                        break
-                    except httpx2.ConnectError:
-                        if host == hosts[-1]:
-                            raise
+                if self.guard is not None:
+                    host = httpx2.URL(f"{parts.scheme}://{parts.netloc}").raw_host.decode("ascii")
+                    self._checked[host, origin_of(url)[2]] = self.guard(url, before)
+                # httpx logs the URL: the query, which may be signed, is passed separately
+                extensions = {"target": httpx2.URL(url).raw_path} if parts.query else {}
+                plain = urlunsplit((parts.scheme, parts.netloc, parts.path, "", ""))
+                request = client.build_request(method, plain, content=content, headers=sent, extensions=extensions)
+                response = client.send(request, stream=True, follow_redirects=False)
             except (httpx2.InvalidURL, httpx2.UnsupportedProtocol, httpx2.LocalProtocolError) as error:
                 raise DownloadError(redact(url), f"is not a valid URL ({_why(error)})", advice="Fix the address") from error
+            except OwnLinkError as error:
+                raise DownloadError(redact(url), str(error), advice="Check who wrote the address") from None
         named = {name.lower(): value for name, value in response.headers.items()}
         return HttpResponse(redact(url), int(response.status_code), named, response, url)
 
-    def _has_proxies(self) -> bool:
-        from urllib.request import getproxies  # takes 50 ms; only untrusted scripts need it
+    def _proxy_of(self, parts: SplitResult) -> str | None:
+        """Return the URL of the proxy for an address; it looks names up itself, once more."""
+        if self._proxies:
+            return self._proxies.get(parts.scheme) or None
+        if not any(name.lower().endswith("_proxy") for name in os.environ):
+            return None
+        from urllib.request import getproxies, proxy_bypass  # takes 50 ms
 
-        return bool(self._proxies or getproxies())
+        found = getproxies()
+        proxy = found.get(parts.scheme) or found.get("all")
+        if not proxy or proxy_bypass(parts.netloc.rpartition("@")[2]):
+            return None
+        return proxy if "://" in proxy else f"http://{proxy}"
 
-    def _opened(self) -> Any:
-        import httpx2
-
+    def _opened(self, proxy: str | None) -> Any:
         with self._lock:
-            if self._client is None:
+            if proxy not in self._clients:
                 limits = settings()
                 connect = self._connect_seconds or limits.connect_timeout_seconds
-                timeout = httpx2.Timeout(limits.read_timeout_seconds, connect=connect, pool=None)
-                self._client = httpx2.Client(timeout=timeout, mounts=_mounts(self._proxies), verify=_trusted_now())
-            return self._client
+                self._clients[proxy] = _client(proxy, self._addresses, limits.read_timeout_seconds, connect)
+            return self._clients[proxy]
+
+    def _addresses(self, host: str, port: int) -> Sequence[str]:
+        """Return the addresses to connect to: those of the guard, who has looked them up."""
+        return looked_up(host, port) if self.guard is None else self._checked.get((host, port), ())
+
+
+def _client(
+    proxy: str | None, addresses: Callable[[str, int], Sequence[str]], read_seconds: float, connect_seconds: float
+) -> Any:
+    import httpcore2
+    import httpx2
+
+    class Connections(httpcore2.SyncBackend):
+        """Connects to checked addresses alone; the name stays that of the certificate."""
+
+        def connect_tcp(self, host: str, port: int, *rest: Any, **options: Any) -> Any:
+            failure: Exception = httpcore2.ConnectError(f"{host} has no address")
+            for address in addresses(host, port):
+                try:
+                    return super().connect_tcp(address, port, *rest, **options)
+                except (httpcore2.ConnectError, httpcore2.ConnectTimeout) as error:
+                    failure = error
+            raise failure
+
+    timeout = httpx2.Timeout(read_seconds, connect=connect_seconds, pool=None)
+    transport = httpx2.HTTPTransport(proxy=proxy, verify=_trusted_now(), trust_env=False)
+    if proxy is None:
+        transport._pool = httpcore2.ConnectionPool(
+            ssl_context=_trusted_now(),
+            max_connections=100,
+            max_keepalive_connections=20,
+            keepalive_expiry=5.0,
+            network_backend=Connections(),
+        )
+    return httpx2.Client(timeout=timeout, transport=transport, trust_env=False)
 
 
 def _mounts(proxies: Mapping[str, str]) -> dict[str, Any] | None:

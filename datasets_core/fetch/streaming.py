@@ -28,7 +28,8 @@ from datasets_core.fetch.remote import RemoteFile
 from datasets_core.hub_urls import is_hub_url
 
 if TYPE_CHECKING:
-    from datasets_core.fetch.http import HttpClient, RetryPolicy
+    from datasets_core.engines.threads import RetryPolicy
+    from datasets_core.fetch.http import HttpClient
     from datasets_core.fetch.remote_files import RemoteFacts, StreamedAccess
 
 logger = logging.getLogger(__name__)

@@ -14,7 +14,7 @@ from typing import Any, BinaryIO, Literal, NoReturn, Protocol, cast
 
 from datasets_core import files
 from datasets_core.config import settings
-from datasets_core.engines.threads import Watch
+from datasets_core.engines.threads import RetryPolicy, Watch
 from datasets_core.errors import (
     DataFilesNotFoundError,
     DatasetDiskError,
@@ -26,7 +26,7 @@ from datasets_core.errors import (
 )
 from datasets_core.fetch.checksums import Digest, FileRecord, digest_of
 from datasets_core.fetch.disk_cache import claim, discard, facts_of
-from datasets_core.fetch.http import Attempts, Credentials, HttpClient, HttpResponse, Judge, RetryPolicy, TransientError
+from datasets_core.fetch.http import Attempts, Credentials, HttpClient, HttpResponse, Judge, TransientError
 
 _CHUNK = 1 << 20
 _KEPT_FREE = 0.05  # part of the disk kept free by bodies of undeclared length

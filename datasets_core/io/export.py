@@ -349,6 +349,63 @@ class Export(Rows, Frames):
 
         return write_tfrecord(self, path_or_buf, compression, num_shards, batch_size, num_proc, storage_options)
 
+    def to_tfds(
+        self,
+        folder: str | os.PathLike[str],
+        *,
+        split: str | None = None,
+        name: str | None = None,
+        version: str | None = None,
+        num_shards: int | None = None,
+        max_shard_size: int | str | None = None,
+    ) -> int:
+        """Write the rows as a folder of TensorFlow Datasets, which `tfds.builder_from_directory` opens.
+
+        The folder has TFRecord files, `features.json`, `dataset_info.json` with the metadata of the dataset, and the names of
+        classes.  Rows keep their order, and their ids are `<name>-<split>.tfrecord-00000-of-00001__0` and so on.  `float64` is
+        stored exactly, as tensors encoded as bytes; a list of dicts is a dict of lists when it is read, as always in
+        TensorFlow Datasets.
+
+        Args:
+            folder: a new or empty local folder: that of one version.
+            split: name of the split; None: that of the dataset, else `train`.
+            name: name of the dataset; None: that in its metadata, else the name of the folder.
+            version: `1.0.0` and similar; None: that in its metadata, else `1.0.0`.
+            num_shards: number of files.
+            max_shard_size: approximate size of a file, in bytes or as `"500MB"`; None: the setting `max_shard_bytes`.
+
+        Returns:
+            The size of the records, in bytes.
+
+        Raises:
+            CellCastError: TensorFlow Datasets cannot store a column or a value, such as None or a timestamp.
+            ConfigurationError: the folder is not empty, or an option is invalid.
+            DatasetDiskError: the disk is full, read-only or forbidden.
+
+        Example:
+            >>> import tempfile
+            >>> from datasets_core import tfds
+            >>> with tempfile.TemporaryDirectory() as folder:
+            ...     _ = Dataset.from_dict({"a": [3, 1, 2]}).to_tfds(f"{folder}/numbers/1.0.0")
+            ...     builder = tfds.builder_from_directory(f"{folder}/numbers/1.0.0")
+            ...     [row["a"] for row in builder.as_dataset("train")]
+            [3, 1, 2]
+        """
+        from datasets_core.io.tfds import write_tfds  # imported only when needed
+
+        told: Any = self
+        splits = {str(split or told.split or "train"): self._tfds_rows()}
+        options: dict[str, Any] = {"name": name, "version": version, "num_shards": num_shards, "max_shard_size": max_shard_size}
+        return write_tfds(splits, told.features, told.info, folder, **options)
+
+    def _tfds_rows(self) -> Any:
+        from datasets_core.io.push_parquet import PushedRows
+        from datasets_core.io.tfds import TfdsRows
+
+        plain: Any = self
+        paths = PushedRows.of(self, "train", embeds=False).paths
+        return TfdsRows(lambda size: plain.with_format("arrow").iter(batch_size=size), paths, self.num_rows)
+
     def to_sql(
         self, name: str, con: Any, batch_size: int | None = None, num_proc: int | None = None, **sql_writer_kwargs: Any
     ) -> int:

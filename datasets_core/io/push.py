@@ -17,9 +17,9 @@ from typing import TYPE_CHECKING, Any
 
 from datasets_core import files
 from datasets_core.config import parse_size, settings
+from datasets_core.engines.threads import RetryPolicy
 from datasets_core.errors import ConfigurationError, OfflineError, PushConflictError, PushError
 from datasets_core.fetch import disk_cache
-from datasets_core.fetch.http import RetryPolicy
 from datasets_core.fetch.hub.branch import not_logged_in
 from datasets_core.fetch.hub.client import OFFLINE_ADVICE, Hub
 from datasets_core.fetch.hub.repository import HubCommit

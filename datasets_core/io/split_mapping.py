@@ -420,6 +420,51 @@ class SplitMapping(dict[str, T], Looked):
             >>> splits.push_to_hub("org/name", private=True)  # doctest: +SKIP
         """
 
+    def to_tfds(
+        self,
+        folder: str | os.PathLike[str],
+        *,
+        name: str | None = None,
+        version: str | None = None,
+        num_shards: int | None = None,
+        max_shard_size: int | str | None = None,
+    ) -> int:
+        """Write every split to one folder of TensorFlow Datasets; see `Dataset.to_tfds`.
+
+        Args:
+            folder: a new or empty local folder: that of one version.
+            name, version, max_shard_size: see `Dataset.to_tfds`.
+            num_shards: number of files of each split; only if the numbers of rows are known.
+
+        Returns:
+            The size of the records, in bytes.
+
+        Raises:
+            CellCastError: TensorFlow Datasets cannot store a column or a value.
+            ConfigurationError: the splits have different features, or the folder is not empty.
+
+        Example:
+            >>> import tempfile
+            >>> from datasets_core import tfds
+            >>> splits = DatasetDict({"train": Dataset.from_dict({"a": [1, 2]}), "test": Dataset.from_dict({"a": [3]})})
+            >>> with tempfile.TemporaryDirectory() as folder:
+            ...     _ = splits.to_tfds(f"{folder}/numbers/1.0.0")
+            ...     tfds.builder_from_directory(f"{folder}/numbers/1.0.0").info.splits["test"].num_examples
+            1
+        """
+        from datasets_core.io.tfds import write_tfds  # imported only when needed
+
+        splits: dict[str, Any] = self._splits()
+        found = list(splits.values())
+        if not found:
+            raise ConfigurationError("There are no splits to write. Add one.")
+        other = next((split for split, rows in splits.items() if rows.features != found[0].features), None)
+        if other is not None:
+            raise ConfigurationError(f"Split {other!r} has other features than {next(iter(splits))!r}. Cast them to be equal.")
+        rows = {split: each._tfds_rows() for split, each in splits.items()}
+        options: dict[str, Any] = {"name": name, "version": version, "num_shards": num_shards, "max_shard_size": max_shard_size}
+        return write_tfds(rows, found[0].features, found[0].info, folder, **options)
+
     # -- every split ---------------------------------------------------------------------------------------------------
 
     def _splits(self) -> dict[str, T]:

@@ -342,7 +342,7 @@ def opened(path: str, *, most_bytes: int, within: str | None = None) -> BinaryIO
     """
     if not stat.S_ISREG(os.stat(path).st_mode):  # checked before opening, too: opening a device may have effects
         raise UnfitFileError("not a regular file but a pipe, a folder, a device or a socket")
-    file = open(path, "rb", opener=lambda name, flags: os.open(name, flags | os.O_NONBLOCK))  # noqa: SIM115 - the caller closes it
+    file = open(path, "rb", opener=lambda name, flags: os.open(name, flags | getattr(os, "O_NONBLOCK", 0)))  # noqa: SIM115 - the caller closes it
     try:
         status = os.fstat(file.fileno())
         if not stat.S_ISREG(status.st_mode):

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, fields
 from functools import cached_property
 from itertools import accumulate, chain
-from typing import Any, Protocol
+from typing import Any, ClassVar, Protocol
 
 from datasets_core.errors import ConfigurationError, NotPreparedError, RowIdError, RowIndexError, UnknownSplitError
 from datasets_core.meta.splits import ALL, AbsoluteRange, ShardLengths, is_split_name, parse_split
@@ -194,6 +194,12 @@ class SubSplitInfo:
         return sorted({instruction.filename for instruction in self.instructions})
 
     @property
+    def filepaths(self) -> list[Any]:
+        """The paths of these files; see `SplitInfo.filepaths`."""
+        known = [each for each in self._splits.values() if isinstance(each, SplitInfo)]
+        return _paths(known[0].folder if known else None, self.filenames)
+
+    @property
     def num_shards(self) -> int:
         """Number of files that hold the slice."""
         return len({instruction.filename for instruction in self.instructions})
@@ -258,6 +264,12 @@ class SubSplitInfo:
         return f"SubSplitInfo(num_examples={self.num_examples}, num_shards={self.num_shards}, num_bytes={self.num_bytes})"
 
 
+def _paths(folder: Any, names: Iterable[str]) -> list[Any]:
+    if folder is None:
+        raise ConfigurationError("The folder of the split is not known. Use the info of a builder of datasets_core.tfds.")
+    return [folder / name for name in names]
+
+
 def shard_file_name(dataset: str, split: str, index: int, total: int, extension: str = "arrow") -> str:
     """Return the file name of shard `index` of the `total` shards of a split; five digits, more from 100,000 shards on.
 
@@ -303,6 +315,7 @@ class SplitInfo:
     original_shard_lengths: list[int] | None = None
     dataset_name: str | None = None
     shard_names: list[str] | None = field(default=None, compare=False)
+    folder: ClassVar[Any] = None  # the folder of the files as a path, where a builder knows it
 
     def __deepcopy__(self, memo: dict[int, Any]) -> SplitInfo:
         """Return a copy with lists of its own, made in one step: a thousand shards would take milliseconds one by one."""
@@ -366,6 +379,15 @@ class SplitInfo:
     def filenames(self) -> list[str]:
         """The files of the split, in order."""
         return [self.file_name(shard) for shard in range(self.num_shards)]
+
+    @property
+    def filepaths(self) -> list[Any]:
+        """The paths of the files of the split, in order; only `builder.info` of `datasets_core.tfds` knows their folder.
+
+        Raises:
+            ConfigurationError: the folder is not known.
+        """
+        return _paths(self.folder, self.filenames)
 
     def row_id(self, index: int) -> str:
         """Return the id of a row of the split.

@@ -7,7 +7,7 @@ import logging
 import os
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, partial
 from typing import TYPE_CHECKING
 
 from datasets_core import files
@@ -172,7 +172,7 @@ def prepared_source(
             continue
         if request.options:
             config = BuilderConfig(config or DEFAULT).create_config_id(dict(request.options))
-        found = find_prepared(root, name, config, pattern, is_blocked=is_blocked)
+        found = find_prepared(root, name, config, pattern, is_blocked=is_blocked, is_from_there=partial(_is_from, request.path))
         if found is not None and found.manifest.commit:
             continue
         if not is_local and _is_last_part(name, request) and not (found and _is_made_of(found.manifest, request.path)):
@@ -187,6 +187,12 @@ def prepared_source(
         logger.warning("%s %s. Reading the dataset prepared from it: %s", request.path, why, found.folder)
         return PreparedSource(request, found)
     return None
+
+
+def _is_from(path: str, manifest: Manifest) -> bool:
+    """Return False for the build of a confined script of another place: its author chose its name and version."""
+    place = os.path.realpath(path)
+    return manifest.confined in ("", place, os.path.dirname(place))
 
 
 def _is_last_part(name: str, request: Request) -> bool:

@@ -445,14 +445,23 @@ def in_archive(path: str) -> tuple[str, Mapping[str, Any], Any] | None:
     if winner is None:
         return None
     name, options = winner[0], dict(winner[1])
-    splits = infer_splits([member for member in members if choices[member] == winner])
-    is_divided = len(splits) > 1 and path.lower().endswith(".zip") and len(members) < _MOST_MEMBERS
-    if not is_divided or hasattr(_module_of(name), "companions"):
+    chosen = [member for member in members if choices[member] == winner]
+    splits = infer_splits(chosen)
+    if len(splits) < 2 or hasattr(_module_of(name), "companions"):
         return name, options, path
-    return name, options, {split: [f"zip://{member}::{path}" for member in found] for split, found in splits.items()}
+    ending = path.lower()
+    is_zip, is_known = ending.endswith(".zip"), not ending.endswith((".tgz", ".tbz2", ".txz"))  # unknown to fsspec
+    work = 0 if is_zip else len(chosen) * os.path.getsize(path)  # a tar is read up to each member
+    if len(members) == _MOST_MEMBERS or work > _MOST_BYTES or not is_known:
+        told = f"{path} is read as one split, though its files are named as several: {', '.join(splits)}"
+        warnings.warn(f"{told}. Extract it and load the folder to have these.", DataFilesWarning, stacklevel=2)
+        return name, options, path
+    scheme = "zip" if is_zip else "tar"
+    return name, options, {split: [f"{scheme}://{member}::{path}" for member in found] for split, found in splits.items()}
 
 
 _MOST_MEMBERS = 10_000
+_MOST_BYTES = 1 << 30
 
 
 def _kept(paths: DataFilesList, found: Mapping[str, Choice | None], winner: Choice, beside: Container[str]) -> DataFilesList:

@@ -7,10 +7,10 @@ import dataclasses
 import hashlib
 import logging
 import os
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 from datasets_core import files
 from datasets_core.building.builder import DatasetBuilder
@@ -26,7 +26,7 @@ from datasets_core.resolve.folder import read_folder_card, recorded_info
 from datasets_core.resolve.request import DEFAULT, Kind, Request, Trust
 from datasets_core.scripting.modules import Script, read_script, scan
 from datasets_core.scripting.sandbox.children import Children, Home
-from datasets_core.scripting.sandbox.grants import Granted, OwnFiles, check_folder
+from datasets_core.scripting.sandbox.grants import Granted, OwnFiles, check_folder, visible
 from datasets_core.scripting.script import load, ran
 
 if TYPE_CHECKING:
@@ -273,14 +273,21 @@ class SandboxedSource:
             downloads = os.path.join(os.path.abspath(asked.cache_dir), "downloads")
         home = self.standing.home(downloads)
         users = _named_by_user(asked.data_dir, data_files, folder)
-        start = partial(Children, script.path, home, load=_load_request(script), preload=_preload(script))
+
+        def start(named: Sequence[str], without: Sequence[str] = ()) -> Children:
+            seen = [visible(folder, without), *map(visible, named)]
+            readable = tuple(path for places, _ in seen for path in places)
+            listed = tuple(path for _, places in seen for path in places)
+            how: dict[str, Any] = {"load": _load_request(script), "preload": _preload(script)}
+            return Children(script.path, home, readable=readable, listed=listed, **how)
+
         rules = partial(Granted, script.path, mark=home.mark)
         return ScriptSandbox(
-            start(readable=(folder, *users)),
+            start(users),
             rules(roots=(folder, home.files, *users), holds_user_data=bool(users)),
             folder,
             self.standing.own_files(home),
-            (start(readable=(folder,)), rules(roots=(folder, home.files), holds_user_data=False)) if users else None,
+            (start((), users), rules(roots=(folder, home.files), without=users, holds_user_data=False)) if users else None,
         )
 
 
@@ -297,14 +304,13 @@ def local_script_source(request: Request, path: str, kind: Kind) -> ScriptSource
 
 
 def _named_by_user(data_dir: str | None, data_files: DataFilesDict | None, folder: str) -> tuple[str, ...]:
-    """Return local files and folders named by the user that are outside the folder of the script."""
+    """Return local files and folders named by the user, also those in the folder of the script."""
     named = [] if data_dir is None or files.is_url(data_dir) else [os.path.abspath(files.local_path(data_dir))]
     for place in named:
         check_folder(place, "data_dir")
     for listed in (data_files or {}).values():
         named += [os.path.abspath(path) for path in listed if not files.is_url(path)]
-    own = os.path.join(os.path.realpath(folder), "")
-    return tuple(dict.fromkeys(path for path in named if not os.path.join(os.path.realpath(path), "").startswith(own)))
+    return tuple(dict.fromkeys(path for path in map(os.path.realpath, named) if path != os.path.realpath(folder)))
 
 
 def _load_request(script: Script) -> dict[str, object]:

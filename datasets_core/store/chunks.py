@@ -55,8 +55,13 @@ class Chunks:
         self._is_live = is_live
         self.copies = copies
         self.taken: list[Any] = []
+        self._before = 0  # items of earlier chunks
         self._kept: list[Any] = []
         self._rows = 1 if is_live else min(_FIRST_ROWS, max_rows)
+
+    def count(self) -> int:
+        """Return the number of items taken so far; any thread may ask."""
+        return self._before + len(self.taken)
 
     def take(self) -> list[Any]:
         """The next chunk, empty at the end; `taken` holds it also where the author's code fails.
@@ -64,7 +69,9 @@ class Chunks:
         Raises:
             ChangedRowsError: rows that were not copied were changed.
         """
+        earlier = len(self.taken)
         chunk = self.taken = []
+        self._before += earlier
         held = largest = 0
         kept = self._kept = []
         deadline = time.perf_counter() + _LIVE_SECONDS if self._is_live else None

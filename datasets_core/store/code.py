@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import ast
+import builtins
 import functools
+import hashlib
 import importlib.util
 import inspect
 import os
@@ -170,6 +172,84 @@ def attribute(module: types.ModuleType, name: str) -> tuple[bool, Any]:
         return False, None
 
 
+# -- what a program may have set in Python and in installed packages ---------------------------------------------------
+
+
+_PLAIN = (bool, int, float, complex, str, bytes, type(None))
+
+
+def set_by_program(function: types.FunctionType) -> list[tuple[str, str]]:
+    """Return module and attribute of what a function may read of Python and of installed packages that a program can set:
+
+    plain values and the user's functions and classes in installed modules and classes, builtins, and `sys.modules`.
+
+    >>> set_by_program(lambda: sys.modules["helpers"])
+    [('sys', 'modules')]
+    """
+    words = {word for code in codes(function.__code__) for word in (*code.co_names, *_texts(code.co_consts))}
+    names = {name for code in codes(function.__code__) for name in code.co_names}
+    waiting: list[Any] = [function.__globals__[name] for name in names if name in function.__globals__]
+    waiting += [cell.cell_contents for cell in function.__closure__ or () if cell != types.CellType()]
+    waiting += [sys.modules.get(name) for name in names if name in sys.modules]  # imports of its own among them
+    found = {("builtins", name) for name in names - {*function.__globals__} if is_set(vars(builtins).get(name, len))}
+    seen: set[int] = set()
+    while waiting:
+        value = waiting.pop()
+        if id(value) in seen:
+            continue
+        seen.add(id(value))
+        if value is sys.modules:
+            found.add(("sys", "modules"))
+        if isinstance(value, types.ModuleType):
+            place, there = value.__name__, ""
+            waiting += [vars(value)[word] for word in words if word in vars(value)]
+        elif isinstance(value, type) and value.__module__ != "builtins" and is_found_by_name(value, value.__module__):
+            place, there = value.__module__, f"{value.__qualname__}."
+        else:
+            continue
+        if is_installed(place):
+            found |= {(place, there + word) for word in words if is_set(inspect.getattr_static(value, word, len))}
+    return sorted(found)
+
+
+def is_set(value: Any) -> bool:
+    """Return True if an attribute of an installed module is the user's function or class, or a plain value, which may be
+    set.
+    """
+    inner = value.fget if isinstance(value, property) else value
+    inner = inner.__func__ if isinstance(inner, (staticmethod, classmethod)) else inner
+    if isinstance(inner, (types.FunctionType, type)):
+        return not is_installed(inner.__module__)
+    return isinstance(inner, _PLAIN)
+
+
+def value_at(module: str, name: str) -> Any:
+    """Return an attribute of a module; of `sys.modules` what a program made or changed.
+
+    Raises:
+        ImportError: there is no such module.
+        AttributeError: it has no such attribute.
+    """
+    if (module, name) == ("sys", "modules"):
+        return {name: state for name in sorted(sys.modules) if (state := changed_in_memory(name))}
+    found: Any = sys.modules.get(module) or importlib.import_module(module)
+    for part in name.split(".") if name else ():
+        found = getattr(found, part)
+    return found
+
+
+def changed_in_memory(name: str) -> dict[str, Any]:
+    """Return what a loaded module of the user holds otherwise than its file says; all of a module without a file."""
+    module = sys.modules.get(name)
+    if not isinstance(module, types.ModuleType) or name in ("__main__", "__mp_main__") or is_installed(module):
+        return {}
+    path = getattr(module, "__file__", None)
+    if path is None:
+        is_made = not hasattr(module, "__path__") and not is_installed(name.partition(".")[0])
+        return {key: part for key, part in sorted(vars(module).items()) if not key.startswith("__")} if is_made else {}
+    return changed_since(module, path) if path.endswith(".py") else {}
+
+
 # Values of other libraries, datasets among them, as the parts that say what they are; nothing is imported to know them.
 
 
@@ -302,6 +382,15 @@ def imported_sources(imports: Iterable[tuple[int, str]], package: str | None) ->
             around = full if is_package else full.rpartition(".")[0]
             waiting += [name for level, path in _imports_in(place) for name in _full_names(level, path, around)]
     return dict(sorted(found.items()))
+
+
+def source_digest(path: str) -> bytes:
+    """Return the hash of a source file; its path if it cannot be read, as in a zip archive."""
+    try:
+        with open(path, "rb") as file:
+            return hashlib.file_digest(file, "blake2b").digest()
+    except OSError:
+        return path.encode("utf-8", "surrogateescape")
 
 
 def changed_since(module: types.ModuleType, path: str) -> dict[str, Any]:

@@ -402,7 +402,8 @@ def again_on_failure(url: str, act: Any) -> None:
     Raises:
         DownloadError: it failed as often as the settings allow.
     """
-    from datasets_core.fetch.http import Attempts, RetryPolicy, TransientError  # 9 ms that a local folder does without
+    from datasets_core.engines.threads import RetryPolicy
+    from datasets_core.fetch.http import Attempts, TransientError  # 9 ms that a local folder does without
 
     def once() -> None:
         try:

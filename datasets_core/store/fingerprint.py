@@ -18,6 +18,7 @@ import os
 import pathlib
 import re
 import sys
+import threading
 import types
 import uuid
 import warnings
@@ -39,8 +40,11 @@ from datasets_core.store.code import (
     is_of_library,
     module_name,
     reach_of,
+    set_by_program,
+    source_digest,
     uncompiled,
     unmarked,
+    value_at,
 )
 from datasets_core.store.recorded_names import recorded_function, recorded_module, recorded_name
 
@@ -252,6 +256,8 @@ class ValueWriter:
                         break
                 used[label] = found
         self._named("globals", {name: found for name, found in used.items() if found is not _Missing}, step)
+        if not self._is_strict:  # compared between processes, which may hold other values there
+            self._named("set", {f"{home}.{name}": value_at(home, name) for home, name in set_by_program(value)}, step)
         if reach.is_open:
             raise self._unhashable(f"function {value.__qualname__!r} imports a module whose name is only known at run time")
         if reach.imports:
@@ -265,7 +271,7 @@ class ValueWriter:
                     self.write(place)
                     continue
                 self._put("import", name.encode())
-                self._put("source", _content(place))
+                self._put("source", source_digest(place))
                 module = sys.modules.get(name)
                 changed = changed_since(module, place) if module is not None and place.endswith(".py") else {}
                 if changed:
@@ -302,7 +308,7 @@ class ValueWriter:
             return
         path = getattr(value, "__file__", None)
         if path is not None:
-            self._put("source", _content(path))
+            self._put("source", source_digest(path))
         for name, part in sorted(vars(value).items()):
             if name.startswith("__"):
                 continue
@@ -404,6 +410,8 @@ class ValueWriter:
             self._items("path", (kind, os.fspath(value), getattr(value, "__dict__", None)), 3)
         elif isinstance(value, contextvars.ContextVar):
             self._items("contextvar", (value.name, [value.get()] if value.get(_Missing) is not _Missing else []), 2)
+        elif kind is threading.local and not self._is_strict:
+            self._write_dict(vars(value))
         elif isinstance(value, types.UnionType):
             self._items("union", value.__args__, len(value.__args__))
         elif isinstance(value, types.MappingProxyType):
@@ -503,14 +511,6 @@ def _cell(cell: Any) -> Any:
         return cell.cell_contents
     except ValueError:
         return None  # a name that is not bound yet
-
-
-def _content(path: str) -> bytes:
-    try:
-        with open(path, "rb") as file:
-            return hashlib.file_digest(file, "blake2b").digest()
-    except OSError:  # of a zip archive, say
-        return path.encode("utf-8", "surrogateescape")
 
 
 def _ipc(value: Any) -> bytes:

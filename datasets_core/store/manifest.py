@@ -272,6 +272,8 @@ class Manifest:
         max_rows: maximum number of rows taken of each split; None: all.
         schema: the hash of the Arrow schema of the shards; "" if unknown.
         denied: descriptions of accesses denied to a sandboxed script: with them it might yield other rows.
+        confined: the folder or repository of a script that ran in the sandbox; "" for other builds. In the cache such a build
+            stands for no other place.
         commit: that of its repository on the Hub; "" without one.
         blocks: row ranges of each split in its source files, as text (`store/pieces.py`); for splits
             whose rows come in the order of files of a format.
@@ -290,6 +292,7 @@ class Manifest:
     max_rows: int | None = None
     schema: str = ""
     denied: tuple[str, ...] = ()
+    confined: str = ""
     commit: str = ""
     blocks: Mapping[str, str] = field(default_factory=dict)
     files: Mapping[str, str] = field(default_factory=dict)
@@ -347,6 +350,7 @@ def manifest_bytes(manifest: Manifest) -> bytes:
         **({} if manifest.max_rows is None else {"max_rows": manifest.max_rows}),
         "schema": manifest.schema,
         **({"denied": list(manifest.denied)} if manifest.denied else {}),
+        **({"confined": manifest.confined} if manifest.confined else {}),
         **({"commit": manifest.commit} if manifest.commit else {}),
         **({"blocks": dict(manifest.blocks)} if manifest.blocks else {}),
         **({"files": dict(manifest.files)} if manifest.files else {}),
@@ -428,6 +432,7 @@ def parse_manifest(data: bytes, *, path: str) -> Manifest | None:
             max_rows=None if section.get("max_rows") is None else int(section["max_rows"]),
             schema=str(section.get("schema", "")),
             denied=tuple(map(str, section.get("denied", ()))),
+            confined=str(section.get("confined", "")),
             commit=str(section.get("commit", "")),
             blocks={str(split): str(text) for split, text in section.get("blocks", {}).items()},
             files={str(split): str(text) for split, text in section.get("files", {}).items()},
@@ -659,12 +664,13 @@ def check_ends(path: str, kind: str, size: int) -> None:
         FileNotFoundError: the file no longer exists.
     """
     refuse_irregular(path)
-    descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK)
+    descriptor = os.open(path, os.O_RDONLY | getattr(os, "O_NONBLOCK", 0))
     try:
         found = os.fstat(descriptor).st_size
         magic = PARQUET_MAGIC if kind == "parquet" else ARROW_MAGIC
-        head = os.pread(descriptor, len(magic), 0)
-        tail = os.pread(descriptor, 10, max(found - 10, 0))
+        head = os.read(descriptor, len(magic))
+        os.lseek(descriptor, max(found - 10, 0), os.SEEK_SET)
+        tail = os.read(descriptor, 10)
     finally:
         os.close(descriptor)
     check_size(path, size, found)

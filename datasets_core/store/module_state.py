@@ -2,17 +2,25 @@
 
 from __future__ import annotations
 
-import importlib
 import logging
 import os
-import sys
 import types
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import closing
 from typing import Any, TypeVar
 
 from datasets_core.engines import Engine
 from datasets_core.errors import ConfigurationError, UnhashableError
+from datasets_core.store.code import (
+    changed_in_memory,
+    codes,
+    imported_sources,
+    is_found_by_name,
+    is_installed,
+    reach_of,
+    set_by_program,
+    value_at,
+)
 from datasets_core.store.fingerprint import Hasher
 
 logger = logging.getLogger(__name__)
@@ -24,7 +32,6 @@ State = dict[tuple[str, str], str]
 
 _IMPORT = "import of "
 _same_here: set[tuple[int, frozenset[tuple[tuple[str, str], str]]]] = set()  # by process: a job may change modules later
-_PLAIN = (bool, int, float, complex, str, bytes, type(None))
 
 
 class ModuleStateError(Exception):
@@ -102,8 +109,10 @@ class _Checked:
         self.__qualname__ = getattr(function, "__qualname__", type(function).__qualname__)
 
     def __call__(self, *arguments: Any) -> Any:
+        from datasets_core.engines.process import is_copy_of
+
         asked = os.getpid(), frozenset(self._state.items())
-        if self._pid != os.getpid() and asked not in _same_here:
+        if self._pid != os.getpid() and not is_copy_of(self._pid) and asked not in _same_here:
             differing = [_shown(key) for key, known in self._state.items() if _hash_of(*key) != known]
             if differing:
                 raise ModuleStateError(differing)
@@ -127,8 +136,6 @@ def state_of(code: Any) -> State:
 
 
 def _read_by(values: Iterable[Any]) -> Iterator[tuple[str, str]]:
-    from datasets_core.store.code import is_installed
-
     for value in values:
         module, name = getattr(value, "__module__", None), getattr(value, "__qualname__", None)
         if isinstance(value, types.FunctionType) and not _is_imported(value, module):
@@ -143,7 +150,6 @@ def _read_by(values: Iterable[Any]) -> Iterator[tuple[str, str]]:
 def _is_imported(value: Any, module: Any) -> bool:
     """Return True if another process gets a function or class by the import of its module, and not as code."""
     from datasets_core.engines.process import sent_by_value
-    from datasets_core.store.code import is_found_by_name
 
     if not isinstance(module, str) or module in ("__main__", "__mp_main__") or not is_found_by_name(value, module):
         return False
@@ -152,8 +158,6 @@ def _is_imported(value: Any, module: Any) -> bool:
 
 def _read_by_code(function: types.FunctionType) -> Iterator[tuple[str, str]]:
     """Yield what a function pickled as code reads of modules: by their names, and by its own imports."""
-    from datasets_core.store.code import codes, is_installed, reach_of
-
     reach = reach_of(function.__code__)
     for cell in function.__closure__ or ():
         if isinstance(module := _cell(cell), types.ModuleType):
@@ -167,11 +171,8 @@ def _read_by_code(function: types.FunctionType) -> Iterator[tuple[str, str]]:
             rest.pop(0)
         if not is_installed(found):
             yield found.__name__, rest[0] if rest else ""
-        elif rest and _is_replaced(getattr(found, rest[0], None)):
-            yield found.__name__, rest[0]
+    yield from set_by_program(function)
     if reach.imports and not reach.is_open:
-        from datasets_core.store.code import imported_sources
-
         try:
             sources = imported_sources(reach.imports, function.__globals__.get("__package__"))
         except UnhashableError:  # a file imports what only its run decides
@@ -181,51 +182,23 @@ def _read_by_code(function: types.FunctionType) -> Iterator[tuple[str, str]]:
 
 def _read_of(module: types.ModuleType, names: Iterable[str]) -> Iterator[tuple[str, str]]:
     """Yield what code that holds a module in a variable may read of it: the attribute names it reads of any object."""
-    from datasets_core.store.code import is_installed
-
     for name in names:
         value = getattr(module, name, None)
         if isinstance(value, types.ModuleType):
             yield from _read_of(value, [other for other in names if other != name])
-        elif not is_installed(module) or _is_replaced(value):
+        elif not is_installed(module):
             yield module.__name__, name
-
-
-def _is_replaced(value: Any) -> bool:
-    """Return True if an attribute of an installed module is the user's function or class, or a plain value, which may be
-    set.
-    """
-    from datasets_core.store.code import is_installed
-
-    if isinstance(value, (types.FunctionType, type)):
-        return not is_installed(value.__module__)
-    return isinstance(value, _PLAIN)
 
 
 def _hash_of(module: str, name: str) -> str:
     """Return the hash of an attribute of a module in this process; "" if there is none."""
     if module.startswith(_IMPORT):
-        return _hash_of_import(module.removeprefix(_IMPORT))
+        changed = changed_in_memory(module.removeprefix(_IMPORT))
+        return Hasher.hash_what_can_be(changed) if changed else ""
     try:
-        found: Any = sys.modules.get(module) or importlib.import_module(module)
-        for part in name.split(".") if name else ():
-            found = getattr(found, part)
+        return Hasher.hash_what_can_be(value_at(module, name))
     except (ImportError, AttributeError):
         return ""
-    return Hasher.hash_what_can_be(found)
-
-
-def _hash_of_import(module: str) -> str:
-    """Return the hash of what a loaded module holds otherwise than its file says."""
-    from datasets_core.store.code import changed_since
-
-    loaded = sys.modules.get(module)
-    path = getattr(loaded, "__file__", None)
-    if loaded is None or (path is not None and not path.endswith(".py")):
-        return ""
-    changed: Mapping[str, Any] = vars(loaded) if path is None else changed_since(loaded, path)
-    parts = {name: part for name, part in sorted(changed.items()) if not name.startswith("__")}
-    return Hasher.hash_what_can_be(parts) if parts else ""
 
 
 def _shown(key: tuple[str, str]) -> str:
@@ -234,8 +207,6 @@ def _shown(key: tuple[str, str]) -> str:
 
 def _without_held_modules(values: Sequence[Any]) -> list[Any]:
     """Return the values without modules in variables of functions, whose code says what they read of them."""
-    from datasets_core.store.code import codes
-
     held: set[int] = set()
     for function in values:
         if isinstance(function, types.FunctionType):

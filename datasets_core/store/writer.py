@@ -146,6 +146,8 @@ class HashedFile:
 
     def _announce(self) -> None:
         if self._hashing is None:
+            if not hasattr(os, "preadv"):  # reading would move the place that is written to: all is hashed at the end
+                return
             if self.position < _INLINE_BYTES:
                 return
             from datasets_core.engines.threads import in_thread  # 2 ms that small files do without
@@ -177,7 +179,7 @@ class HashedFile:
         block = memoryview(bytearray(min(_HASH_BLOCK, max(goal - self._hashed, 1))))
         while self._hashed < goal:
             wanted = block[: min(_HASH_BLOCK, goal - self._hashed)]
-            found = os.preadv(self._descriptor, [wanted], self._hashed)
+            found = _read_into(self._descriptor, wanted, self._hashed)
             if found == 0:
                 raise OSError(f"{self.path} became shorter while it was written")
             self._sha256.update(wanted[:found])
@@ -291,15 +293,31 @@ def _new_file(path: str, flags: int) -> int:
     return os.open(path, flags | os.O_CREAT | os.O_EXCL | getattr(os, "O_CLOEXEC", 0), 0o666)
 
 
+def _read_at(descriptor: int, size: int, start: int) -> bytes:
+    """Return bytes from a position; on Windows, the place of the descriptor moves."""
+    if hasattr(os, "pread"):
+        return os.pread(descriptor, size, start)
+    os.lseek(descriptor, start, os.SEEK_SET)
+    return os.read(descriptor, size)
+
+
+def _read_into(descriptor: int, buffer: memoryview, start: int) -> int:
+    if hasattr(os, "preadv"):
+        return os.preadv(descriptor, [buffer], start)
+    found = _read_at(descriptor, len(buffer), start)
+    buffer[: len(found)] = found
+    return len(found)
+
+
 def _span(source: int, is_file: bool) -> tuple[int, int] | None:
     size = os.fstat(source).st_size
     start, stop = 0, size
     if is_file:
-        tail = os.pread(source, 10, max(size - 10, 0))
+        tail = _read_at(source, 10, max(size - 10, 0))
         start, stop = len(_MAGIC), size - 10 - int.from_bytes(tail[:4], "little", signed=True)
-        if os.pread(source, len(_MAGIC), 0) != _MAGIC or not start < stop < size:
+        if _read_at(source, len(_MAGIC), 0) != _MAGIC or not start < stop < size:
             return None
-    if stop - start < len(END) or os.pread(source, 4, start) != _START or os.pread(source, len(END), stop - len(END)) != END:
+    if stop - start < len(END) or _read_at(source, 4, start) != _START or _read_at(source, len(END), stop - len(END)) != END:
         return None
     return start, stop
 
@@ -308,7 +326,7 @@ def _copy(source: int, target: int, start: int, stop: int) -> None:
     # `copy_file_range` takes half as long again here: a stream begins 8 bytes into its file, so no page is copied as one
     block = memoryview(bytearray(min(_BLOCK, stop - start)))
     while start < stop:
-        found = os.preadv(source, [block[: min(_BLOCK, stop - start)]], start)
+        found = _read_into(source, block[: min(_BLOCK, stop - start)], start)
         if not found:
             raise OSError(errno.EIO, "a file became shorter while it was copied")
         start += found

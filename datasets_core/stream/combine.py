@@ -156,7 +156,7 @@ class ZipStreams:
             for name in names:
                 if name in homes:
                     raise ConfigurationError(
-                        f"Duplicate column {name!r}: it is in dataset {homes[name]} and in dataset {number}. "
+                        f"Column {name!r} is duplicated: it is in dataset {homes[name]} and in dataset {number}. "
                         "Rename one of them."
                     )
                 homes[name] = number

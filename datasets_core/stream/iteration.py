@@ -13,6 +13,7 @@ from operator import length_hint
 from typing import Any, Protocol, Self, TypeAlias
 
 from datasets_core.errors import StreamStateError
+from datasets_core.errors.base import put_users_frames_first
 from datasets_core.features.formats.formats import TABULAR, RowFormat
 from datasets_core.features.schema import Features
 from datasets_core.meta.info import DatasetInfo
@@ -136,8 +137,9 @@ class RowIterator:
                 self._rows = rows = self.cursor.over(*self._shown(delivery))
                 for row in rows:
                     return row
-        except BaseException:  # as behind an error in a generator, no row comes any more
+        except BaseException as error:  # as behind an error in a generator, no row comes any more
             self._stop()
+            put_users_frames_first(error)
             raise
         raise StopIteration
 

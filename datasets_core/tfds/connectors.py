@@ -93,7 +93,7 @@ def feature_of(given: Any) -> FeatureType:
     raise ConfigurationError(f"{given!r} is not a feature. Pass a feature of tfds.features, a dtype, or a dict of them.")
 
 
-def tensor_of(shape: Any, dtype: Any) -> Feature:
+def tensor_of(shape: Any, dtype: Any, id: str | None = None) -> Feature:
     """Return the feature for arrays of a shape; sizes may be None.
 
     >>> tensor_of((3,), np.float32), tensor_of((None, 2), "int32"), tensor_of((None, None), "int8")
@@ -103,7 +103,8 @@ def tensor_of(shape: Any, dtype: Any) -> Feature:
         ConfigurationError: the shape or dtype is invalid.
     """
     name = dtype_name(dtype)
-    return array_feature(_sizes(shape), name)
+    made: Any = array_feature(_sizes(shape), name)
+    return made if id is None else dataclasses.replace(made, id=id)  # type: ignore[no-any-return]
 
 
 def _sizes(shape: Any) -> tuple[int | None, ...]:
@@ -556,3 +557,20 @@ def connector_of(given: Any) -> Any:
     if isinstance(feature, LibraryTranslationVariableLanguages):
         return TranslationVariableLanguages(feature.languages, id=feature.id)
     return ScalarFeature(feature.dtype, feature.id) if isinstance(feature, Value) else feature
+
+
+def rounded(value: Any) -> Any:
+    """Return numbers of float64 in the precision of float32, as TFDS stores them; other values unchanged.
+
+    >>> rounded([0.5, 0.1]).tolist()
+    [0.5, 0.10000000149011612]
+    """
+    if not isinstance(value, np.ndarray):
+        try:
+            value = np.asarray(value, np.float64)
+        except (TypeError, ValueError):
+            return value  # the library reports what is wrong with it
+    if value.dtype.kind not in "iufb":
+        return value
+    with np.errstate(over="ignore"):
+        return value.astype(np.float32).astype(np.float64)

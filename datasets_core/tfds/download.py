@@ -140,7 +140,18 @@ def iter_archive(path: Any, method: ExtractMethod | None = None) -> Any:
         return iter_gzip(path)
     if method is ExtractMethod.BZIP2:
         return iter_bzip2(path)
-    return Members(path if hasattr(path, "read") else os.fspath(path))
+    source = path if hasattr(path, "read") else os.fspath(path)
+    return _single(source) or Members(source)
+
+
+def _single(source: Any) -> Iterator[tuple[str, Any]] | None:
+    """Return the only member of a file whose name says that it is compressed and no archive; None for others."""
+    name = os.path.basename(source).lower() if isinstance(source, str) else ""
+    if name.endswith(".gz") and not name.endswith((".tar.gz", ".tgz")):
+        return iter_gzip(source)
+    if name.endswith(".bz2") and not name.endswith((".tar.bz2", ".tbz2")):
+        return iter_bzip2(source)
+    return None
 
 
 def iter_gzip(path: Any) -> Iterator[tuple[str, Any]]:
@@ -154,9 +165,7 @@ def iter_bzip2(path: Any) -> Iterator[tuple[str, Any]]:
 
 
 class Members:
-    """Pairs of name and open file of the members of an archive; a member can be read as long as it is referenced.
-
-    Each `for` loop starts at the beginning, unless members were taken by `next`; it then continues after those.
+    """Pairs of name and open file of the members of an archive, once; a member can be read as long as it is referenced.
 
     Args:
         source: path or open file of the archive.
@@ -167,7 +176,7 @@ class Members:
         self._begun: Iterator[tuple[str, Any]] | None = None
 
     def __iter__(self) -> Iterator[tuple[str, Any]]:
-        return self._members() if self._begun is None else self._begun
+        return self
 
     def __next__(self) -> tuple[str, Any]:
         if self._begun is None:
@@ -176,8 +185,12 @@ class Members:
 
     def __reduce__(self) -> tuple[Any, ...]:
         if self._begun is not None:
-            raise TypeError("An archive whose members were taken by next() has a position, which cannot be pickled")
+            raise TypeError("An archive whose members were taken has a position, which cannot be pickled")
         return type(self), (self.source,)
+
+    def again(self) -> Members:
+        """Return the members from the beginning, unless some were taken."""
+        return Members(self.source) if self._begun is None else self
 
     def _members(self) -> Iterator[tuple[str, Any]]:
         for name, file in ArchiveIterable(self.source, None, is_junk):
@@ -191,6 +204,15 @@ class Members:
             if (still := held()) is not None:
                 still.keep()
                 del still
+
+
+def unread(argument: Any) -> Any:
+    """Return an argument of `_generate_examples` for one run of it: archives from the beginning, others unchanged.
+
+    >>> unread(3)
+    3
+    """
+    return argument.again() if isinstance(argument, Members) else argument
 
 
 class SeekableMember(io.BufferedIOBase):
@@ -332,7 +354,7 @@ class DownloadManager:
         """Return pairs of name and open file of the members of an archive."""
         source = _plain(resource)
         is_here = hasattr(source, "read") or (isinstance(source, str) and os.path.isfile(source))
-        return Members(source) if is_here else self._manager.iter_archive(source)
+        return iter_archive(source) if is_here else self._manager.iter_archive(source)
 
     def download_checksums(self, checksums_url: str) -> None:
         """Do nothing: checksums are in `checksums.tsv` next to the script."""

@@ -14,11 +14,11 @@ from datasets_core.errors import CastError, CellCastError, ConfigurationError, U
 from datasets_core.features.base import FeatureType, LargeList, List, Value
 from datasets_core.features.media.media import Media
 from datasets_core.features.media.types import Image, is_pillow_image
-from datasets_core.features.serialization import AUDIO, BOX, DATASET, VIDEO, is_optional, kind_of
+from datasets_core.features.serialization import AUDIO, BOX, DATASET, ENCODED, VIDEO, is_optional, kind_of
 from datasets_core.features.types import ClassLabel, FixedShape
 from datasets_core.files import is_url
-from datasets_core.optional import needed
-from datasets_core.tfds.connectors import ListColumns, TensorList, np_dtype_of, shape_of
+from datasets_core.tfds.connectors import ListColumns, TensorList, np_dtype_of, rounded, shape_of
+from datasets_core.tfds.images import frames_of, samples_of
 
 # Values of rows as returned by `tfds.as_numpy`, made from the Python values that the library reads.
 
@@ -454,6 +454,12 @@ def row_change(features: Mapping[str, FeatureType]) -> Change:
     return changed
 
 
+def whole_row_change(features: Mapping[str, FeatureType]) -> Change:
+    """Return the conversion of a row; it may be a list of dicts if all features are lists."""
+    is_listed = bool(features) and all(isinstance(each, List) for each in features.values())
+    return _dicts(features, is_listed=True) if is_listed else row_change(features)
+
+
 _WHOLE = "Yield a value, or make the feature Optional"
 
 
@@ -475,22 +481,26 @@ def _change(feature: FeatureType) -> Change | None:
         return _label(feature)
     if isinstance(feature, Value):
         return _text if _is_text(feature) else _number(feature)
+    if isinstance(feature, FixedShape):
+        return rounded if _is_rounded(feature, feature.element) else None
     if not isinstance(feature, (List, LargeList)):
         return None
     kind = kind_of(feature)
     if kind.startswith(AUDIO):
         plain = _plain(feature.feature, None, may_lack=False) if isinstance(feature.feature, Value) else _same
-        return lambda value: plain(_samples(value))
+        return lambda value: plain(samples_of(value))
     if kind == VIDEO:
-        return lambda value: _listed(_pictures(value), _file, may_lack=False)
-    inner, of = feature.feature, _change(feature.feature)
-    may_lack = is_optional(inner)
+        return lambda value: _listed(frames_of(value, feature.feature), _file, may_lack=False)
+    inner, of = feature.feature, None if kind == ENCODED else _change(feature.feature)
+    may_lack, is_rounded = is_optional(inner), kind != ENCODED and _is_deeply_rounded(inner)
     if kind.startswith(BOX):
         return _box(kind)
     if isinstance(inner, Value):
         return _plain(inner, of, may_lack=may_lack, is_dataset=kind == DATASET, is_tensor=isinstance(feature, TensorList))
     if isinstance(inner, dict):
         return lambda value: _listed(_unstacked(value) if isinstance(value, Mapping) else value, of, may_lack=may_lack)
+    if is_rounded:
+        return lambda value: rounded(value) if isinstance(value, np.ndarray) else _listed(value, of, may_lack=may_lack)
     return lambda value: _listed(value, of, may_lack=may_lack)
 
 
@@ -515,7 +525,7 @@ def _check_equally_long(columns: Mapping[str, Any]) -> None:
         _refuse(f"its columns have different lengths ({found})", "Give one value for each element to every column")
 
 
-def _dicts(features: dict[str, FeatureType], *, is_listed: bool = False) -> Change:
+def _dicts(features: Any, *, is_listed: bool = False) -> Change:
     """Return the conversion of a dict; if all its columns are lists, a list of dicts is also accepted and converted."""
     whole, is_sequence = row_change(features), isinstance(features, ListColumns)
     lists = {name: each.feature for name, each in features.items() if isinstance(each, (List, LargeList))}
@@ -557,12 +567,15 @@ def _plain(inner: Value, change: Change | None, *, may_lack: bool, is_dataset: b
     is_text, missing, dtype = _is_text(inner), _missing(inner), np_dtype_of(inner)
     each = None if is_text else change
     as_they_are = _INTEGERS if dtype.kind in "iu" else _INTEGERS | _FLOATING if dtype.kind == "f" else _TRUTHS
+    is_rounded = change is not None and _is_rounded(inner, inner)
 
     def plain(value: Any) -> Any:
         if is_dataset and hasattr(value, "__next__"):
             value = list(value)
         if isinstance(value, np.ndarray) and value.dtype.kind == "f" and dtype.kind in "iu" and not is_tensor:
             return np.trunc(value)  # items are truncated as in TFDS
+        if isinstance(value, np.ndarray) and is_rounded:
+            return rounded(value)
         if not isinstance(value, (list, tuple)):
             return value
         kinds = set(map(type, value))
@@ -574,7 +587,7 @@ def _plain(inner: Value, change: Change | None, *, may_lack: bool, is_dataset: b
             if issubclass(kind, _NUMBERS):
                 _refuse(f"it contains a {kind.__name__}, which is not a string")
         if each is None or kinds <= as_they_are:
-            return value
+            return rounded(value) if is_rounded and kinds else value
         return [item if item is None else each(item) for item in value]
 
     return plain
@@ -588,10 +601,10 @@ _REAL = (float, np.floating)
 
 def _number(feature: Value) -> Change | None:
     """Return numbers as numpy converts them: strings are parsed, and fractions truncated for integers."""
-    dtype = np_dtype_of(feature)
+    dtype, is_rounded = np_dtype_of(feature), _is_rounded(feature, feature)
     if dtype.kind not in "iufb":
         return None
-    changed = (str, bytes, *(_REAL if dtype.kind in "iu" else _NUMBERS if dtype.kind == "b" else ()))
+    changed = (str, bytes, *(_REAL if dtype.kind in "iu" else _NUMBERS if dtype.kind == "b" or is_rounded else ()))
 
     def number(value: Any) -> Any:
         if not isinstance(value, changed) or type(value) in (bool, np.bool_):
@@ -600,11 +613,23 @@ def _number(feature: Value) -> Change | None:
             _refuse(f"{value!r} is a string, and every non-empty string is true", "Yield True or False")
         try:
             with np.errstate(invalid="raise"):
-                return np.array(value, dtype).item()
-        except (ValueError, OverflowError, FloatingPointError):
+                made = np.array(value, dtype)
+        except (TypeError, ValueError, OverflowError, FloatingPointError):
             return value  # the library reports what is wrong with it
+        return (rounded(made) if is_rounded else made).item()
 
     return number
+
+
+def _is_rounded(feature: FeatureType, element: Value) -> bool:
+    return element.dtype == "float64" and kind_of(feature) != ENCODED
+
+
+def _is_deeply_rounded(feature: FeatureType) -> bool:
+    if isinstance(feature, (List, LargeList)) and kind_of(feature) != ENCODED:
+        return _is_deeply_rounded(feature.feature)
+    element = feature.element if isinstance(feature, FixedShape) else feature
+    return isinstance(element, Value) and _is_rounded(feature, element)
 
 
 def _label(feature: ClassLabel) -> Change:
@@ -667,28 +692,3 @@ def _file(value: Any) -> Any:
     if not isinstance(data, bytes):
         _refuse(f"{value!r} returned {type(data).__name__}", "Open the file with mode 'rb'")
     return {"bytes": data, "path": None}
-
-
-def _samples(value: Any) -> Any:
-    """Return the samples of an audio clip: integers as in the file, with a second dimension for several channels."""
-    if not isinstance(value, (str, os.PathLike)) and not hasattr(value, "read"):
-        return value
-    soundfile = needed("soundfile", "Reading audio clips", "datasets_core[audio]")
-    try:
-        with soundfile.SoundFile(os.fspath(value) if isinstance(value, os.PathLike) else value) as sound:
-            return sound.read(dtype="int32" if sound.subtype in ("PCM_24", "PCM_32") else "int16")
-    except (OSError, RuntimeError) as error:
-        raise CastError(f"{value!r} is not readable audio: {error}. Yield a path, an open file or samples.") from error
-
-
-def _pictures(value: Any) -> Any:
-    """Return the frames of a video, given as arrays or decoded by torchcodec."""
-    is_path = isinstance(value, (str, os.PathLike))
-    if not is_path and not isinstance(value, bytes) and not hasattr(value, "read"):
-        return list(value)
-    from datasets_core.features.media.types import Video  # only for videos
-
-    stored = value if is_path or isinstance(value, bytes) else value.read()
-    film = Video(dimension_order="NHWC")
-    decoder = film.decode_example(film.encode_example(stored))
-    return [np.asarray(frame) for frame in decoder]

@@ -16,7 +16,7 @@ import numpy as np
 from datasets_core.errors import ConfigurationError
 from datasets_core.features.base import Feature, FeatureType, List, Value
 from datasets_core.features.schema import Features
-from datasets_core.features.serialization import AUDIO, BOX, DATASET, VIDEO, audio_id, box_id, kind_of
+from datasets_core.features.serialization import AUDIO, BOX, DATASET, ENCODED, VIDEO, audio_id, box_id, kind_of
 from datasets_core.features.serialization import optional as optional_of
 from datasets_core.features.types import ClassLabel as LibraryClassLabel
 from datasets_core.features.types import FixedShape
@@ -50,7 +50,7 @@ class Documentation(NamedTuple):
 
 
 class Encoding(enum.Enum):
-    """Compression of tensors in TFDS files; in this library it depends on the file format."""
+    """Encoding of tensors in TFDS files; in this library it only says that numbers of `float64` keep their precision."""
 
     NONE = "none"
     BYTES = "bytes"
@@ -169,8 +169,9 @@ class Tensor(metaclass=_Made):
         maximum: Any = None,
         optional: bool = False,
     ) -> Any:
-        """Create the feature; the encoding depends on the file format."""
-        return _tensor(shape, dtype, optional=optional)
+        """Create the feature; without `encoding=`, numbers of `float64` are rounded to `float32`, as in TFDS."""
+        is_exact = dtype_name(dtype) == "float64" and Encoding(encoding or "none") is not Encoding.NONE
+        return _tensor(shape, dtype, optional=optional, id=ENCODED if is_exact else None)
 
     @staticmethod
     def is_one(feature: Any) -> bool:
@@ -257,7 +258,7 @@ class Audio(metaclass=_Made):
 
 
 class Video(metaclass=_Made):
-    """A video in each row: its frames, given as arrays or as the path of a video, which torchcodec decodes.
+    """A video in each row: its frames, given as arrays or as the path of a video for ffmpeg or torchcodec.
 
     >>> Video(shape=(None, 64, 64, 3)).shape
     (None, 64, 64, 3)
@@ -275,7 +276,7 @@ class Video(metaclass=_Made):
         """Create the feature."""
         length, *picture = (None, None, None, 3) if shape is None else tuple(shape)
         image = ImageArray(shape=tuple(picture), dtype=dtype, encoding_format=encoding_format)
-        return list_of(image, -1 if length is None else length, VIDEO)
+        return list_of(image.of_videos(ffmpeg_extra_args or ()), -1 if length is None else length, VIDEO)
 
     @staticmethod
     def is_one(feature: Any) -> bool:
@@ -383,8 +384,8 @@ def _feature(library: FeatureType, optional: bool) -> Any:
     return connector_of(optional_of(library) if optional else library)
 
 
-def _tensor(shape: Any, dtype: Any, *, optional: bool) -> Any:
-    made = _feature(tensor_of(shape, dtype), optional)
+def _tensor(shape: Any, dtype: Any, *, optional: bool, id: str | None = None) -> Any:
+    made = _feature(tensor_of(shape, dtype, id), optional)
     return list_of(made.feature, made.length, made.id, TensorList) if isinstance(made, List) else made
 
 

@@ -1,12 +1,15 @@
-"""`ImageArray`: the feature `Image` for users of TFDS, decoded to an array (height, width, channels)."""
+"""`ImageArray`: the feature `Image` for users of TFDS, an array (height, width, channels); and clips and videos by path."""
 
 from __future__ import annotations
 
 import io
 import os
+import shutil
 import struct
+import subprocess
+import tempfile
 import zlib
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
 import numpy as np
@@ -126,8 +129,9 @@ class ImageArray(Image):
     True
     """
 
-    __slots__ = ("encoding_format", "is_skipped", "np_dtype", "shape")
+    __slots__ = ("encoding_format", "ffmpeg_args", "is_skipped", "np_dtype", "shape")
     encoding_format: str | None
+    ffmpeg_args: tuple[str, ...]
     shape: tuple[int | None, ...]
     np_dtype: np.dtype[Any]
     is_skipped: bool
@@ -158,6 +162,7 @@ class ImageArray(Image):
         object.__setattr__(self, "np_dtype", kind)
         object.__setattr__(self, "is_skipped", False)
         object.__setattr__(self, "encoding_format", encoding_format)
+        object.__setattr__(self, "ffmpeg_args", ())
 
     @classmethod
     def of(cls, image: Image) -> ImageArray:
@@ -179,6 +184,13 @@ class ImageArray(Image):
         other = ImageArray(shape=self.shape, dtype=self.np_dtype, encoding_format=self.encoding_format)
         object.__setattr__(other, "id", id)
         object.__setattr__(other, "is_skipped", self.is_skipped)
+        object.__setattr__(other, "ffmpeg_args", self.ffmpeg_args)
+        return other
+
+    def of_videos(self, ffmpeg_args: Iterable[Any]) -> ImageArray:
+        """Return the same feature for frames of videos, with further arguments of `ffmpeg`."""
+        other = self.named(self.id)
+        object.__setattr__(other, "ffmpeg_args", tuple(map(str, ffmpeg_args)))
         return other
 
     @property
@@ -202,7 +214,7 @@ class ImageArray(Image):
         return f"Image(shape={self.shape!r}, dtype={self.np_dtype.name})"
 
     def __reduce__(self) -> tuple[Callable[..., ImageArray], tuple[Any, ...]]:
-        return _made, (self.shape, self.np_dtype.name, self.is_skipped, self.id, self.encoding_format)
+        return _made, (self.shape, self.np_dtype.name, self.is_skipped, self.id, self.encoding_format, self.ffmpeg_args)
 
     def encode_example(self, value: Any) -> dict[str, Any]:
         """Return the stored form: the bytes of a file (path or open file), or an array encoded as PNG or JPEG.
@@ -289,7 +301,82 @@ def _jpeg(array: np.ndarray[Any, Any]) -> dict[str, Any]:
 
 
 def _made(
-    shape: tuple[int | None, ...], dtype: str, is_skipped: bool, id: str | None, encoding_format: str | None
+    shape: tuple[int | None, ...],
+    dtype: str,
+    is_skipped: bool,
+    id: str | None,
+    encoding_format: str | None,
+    ffmpeg_args: tuple[str, ...] = (),
 ) -> ImageArray:
-    image = ImageArray(shape=shape, dtype=dtype, encoding_format=encoding_format).named(id)
+    image = ImageArray(shape=shape, dtype=dtype, encoding_format=encoding_format).named(id).of_videos(ffmpeg_args)
     return image.skipped() if is_skipped else image
+
+
+# Audio clips and videos that authors yield as files.
+
+
+def samples_of(value: Any) -> Any:
+    """Return the samples of an audio clip: integers as in the file, with a second dimension for several channels.
+
+    Args:
+        value: path or open file of a clip; samples are returned unchanged.
+
+    Raises:
+        CastError: the file is not readable audio.
+    """
+    if not isinstance(value, (str, os.PathLike)) and not hasattr(value, "read"):
+        return value
+    soundfile = needed("soundfile", "Reading audio clips", "datasets_core[audio]")
+    try:
+        with soundfile.SoundFile(os.fspath(value) if isinstance(value, os.PathLike) else value) as sound:
+            return sound.read(dtype="int32" if sound.subtype in ("PCM_24", "PCM_32") else "int16")
+    except (OSError, RuntimeError) as error:
+        raise CastError(f"{value!r} is not readable audio: {error}. Yield a path, an open file or samples.") from error
+
+
+def frames_of(value: Any, frame: Any) -> Any:
+    """Return the frames of a video, which the program `ffmpeg` decodes as in TFDS; without it torchcodec does.
+
+    Args:
+        value: frames, or the path, open file or bytes of a video.
+        frame: feature of a frame: the format and the arguments of `ffmpeg`.
+
+    Raises:
+        CastError: the video cannot be decoded.
+        ConfigurationError: the feature has arguments of `ffmpeg`, which is not installed.
+    """
+    is_path = isinstance(value, (str, os.PathLike))
+    if not is_path and not isinstance(value, bytes) and not hasattr(value, "read"):
+        return list(value)
+    stored = os.fspath(value) if is_path else value if isinstance(value, bytes) else value.read()
+    program, arguments = shutil.which("ffmpeg"), getattr(frame, "ffmpeg_args", ())
+    if program is not None:
+        return _by_ffmpeg(program, stored, arguments, getattr(frame, "encoding_format", None) or "png")
+    if arguments:
+        raise ConfigurationError(f"ffmpeg_extra_args={list(arguments)} need the program ffmpeg, which is not installed.")
+    from datasets_core.features.media.types import Video  # only for videos
+
+    film = Video(dimension_order="NHWC")
+    decoder = film.decode_example(film.encode_example(stored))
+    return [np.asarray(frame) for frame in decoder]
+
+
+def _by_ffmpeg(program: str, video: str | bytes, arguments: tuple[str, ...], form: str) -> list[bytes]:
+    source = video if isinstance(video, str) else "pipe:0"
+    with tempfile.TemporaryDirectory() as folder:
+        done = subprocess.run(
+            [program, "-loglevel", "error", "-i", source, *arguments, os.path.join(folder, f"%010d.{form}")],
+            input=b"" if isinstance(video, str) else video,
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.PIPE,
+            check=False,
+        )
+        if done.returncode:
+            told = done.stderr.decode(errors="replace").strip()
+            name = video if isinstance(video, str) else f"{len(video)} bytes"
+            raise CastError(f"ffmpeg cannot decode the video {name}: {told}. Yield another file, or frames.")
+        frames = []
+        for name in sorted(os.listdir(folder)):
+            with open(os.path.join(folder, name), "rb") as file:
+                frames.append(file.read())
+        return frames

@@ -24,6 +24,7 @@ from datasets_core.meta.listings import UnfitFileError, small_bytes
 from datasets_core.meta.reference import tfds_name
 from datasets_core.meta.split_info import SplitDict
 from datasets_core.meta.splits import SplitPart
+from datasets_core.scripting.compat.packages import Path
 from datasets_core.tfds.connectors import FeaturesDict
 from datasets_core.tfds.features import as_tfds
 
@@ -327,7 +328,19 @@ class DatasetInfo(LibraryInfo):
                 setattr(made, name, getattr(known, name))
         if known is not None and made.file_format is None:
             made.file_format = known.file_format
+        made.place(data_dir)
         return made
+
+    def place(self, data_dir: str | None) -> None:
+        """Record the folder of the dataset, which the splits need for the paths of their files.
+
+        Args:
+            data_dir: existing or future folder of the dataset.
+        """
+        self.data_dir = data_dir
+        if data_dir is not None:
+            for split in (self.splits or {}).values():
+                vars(split)["folder"] = Path(data_dir)
 
     @property
     def name(self) -> str:

@@ -34,7 +34,8 @@ class PreparedBuilder(SplitReading, ReadOnlyBuilder):
     def of(cls, builder: ReadOnlyBuilder) -> PreparedBuilder:
         """Return the same, with the methods of TFDS."""
         made = cls(builder.cache_dir, builder.prepared, builder.storage_options)
-        made.info.data_dir, made.info.file_format = made.cache_dir, builder.prepared.file_format
+        made.info.place(made.cache_dir)
+        made.info.file_format = builder.prepared.file_format
         return made
 
     def _found(self) -> Manifest | None:
@@ -322,7 +323,7 @@ def builder_from_directory(builder_dir: str | os.PathLike[str], file_format: Any
     Raises:
         DatasetNotFoundError: the folder has no prepared dataset.
         ManifestError: the dataset is damaged.
-        FileFormatError: the rows are in an unsupported format, such as array_record.
+        FileFormatError: the rows are in an unsupported format, such as riegeli, or in array_record files without that package.
     """
     name = getattr(file_format, "value", file_format)
     return PreparedBuilder.of(opened_directory(builder_dir, file_format=name))

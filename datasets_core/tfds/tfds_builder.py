@@ -38,8 +38,8 @@ from datasets_core.fetch.checksums import DownloadMode
 from datasets_core.files import join
 from datasets_core.meta.version import Version
 from datasets_core.store.manifest import MANIFEST_NAME, Manifest
-from datasets_core.tfds.download import DownloadConfig, DownloadManager
-from datasets_core.tfds.elements import row_change
+from datasets_core.tfds.download import DownloadConfig, DownloadManager, unread
+from datasets_core.tfds.elements import whole_row_change
 from datasets_core.tfds.info import DatasetInfo, name_of, register, text_beside
 from datasets_core.tfds.reading import SplitReading
 
@@ -316,7 +316,7 @@ class DatasetBuilder(SplitReading, LibraryBuilder):
     def _yielded(self, gen_kwargs: dict[str, Any]) -> Iterator[tuple[Any, Any]]:
         """Yield the pairs as the author does."""
         given = {name: value for name, value in gen_kwargs.items() if name != _SPLIT}
-        given = given.get(_ARGUMENTS, given)
+        given = {name: unread(value) for name, value in given.get(_ARGUMENTS, given).items()}
         rows = given[_ROWS] if _ROWS in given else super().generate(given)
         return iter(rows.items() if isinstance(rows, Mapping) else rows)
 
@@ -325,7 +325,7 @@ class DatasetBuilder(SplitReading, LibraryBuilder):
 
     def _changed(self, pairs: Iterator[Any], made: Iterator[Any], split: str | None) -> Iterator[tuple[Any, Any]]:
         """Yield the rows in stored form; errors about missing or unreadable values have the key, and the place in `made`."""
-        change = row_change(self.info.features)  # type: ignore[arg-type]
+        change = whole_row_change(self.info.features)  # type: ignore[arg-type]
         for number, pair in enumerate(pairs):
             if not isinstance(pair, (tuple, list)) or len(pair) != 2:
                 yield pair  # type: ignore[misc]  # the library says what is wrong with it
@@ -533,7 +533,7 @@ class _Taken:
         self.function, self.args, self.kwargs = function, args, kwargs
 
     def __iter__(self) -> Iterator[Any]:
-        return iter(self.function(*self.args, **self.kwargs))
+        return iter(self.function(*map(unread, self.args), **{name: unread(value) for name, value in self.kwargs.items()}))
 
 
 def _first_of_each(pairs: Iterable[Any]) -> Iterator[Any]:

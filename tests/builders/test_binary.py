@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import datetime
 import sqlite3
+import tarfile
 import zipfile
 from pathlib import Path
 from typing import Any
@@ -14,7 +15,8 @@ import pytest
 from pyarrow import feather, orc, parquet
 
 from datasets_core import Array2D, Array3D, Features, Value, config, load_dataset
-from datasets_core.errors import ArchiveError, ConfigurationError, FileFormatError
+from datasets_core.errors import ArchiveError, ConfigurationError, DataFilesWarning, FileFormatError
+from datasets_core.resolve import registry
 
 TABLE = pa.table({"a": [1, None, 3], "b": ["x", "y", "z"]})
 ROWS = TABLE.to_pylist()
@@ -186,9 +188,9 @@ def test_the_separator_of_a_csv_file_without_commas_in_its_header_is_found(
     tmp_path: Path, sep: str, caplog: pytest.LogCaptureFixture
 ) -> None:
     (tmp_path / "a.csv").write_text(f'a{sep}b\n1,5{sep}"x{sep}y"\n2{sep}z\n')
-    assert _read(tmp_path / "a.csv") == [{"a": "1,5", "b": f"x{sep}y"}, {"a": "2", "b": "z"}]
+    assert _columns(tmp_path / "a.csv", decimal=".")["a"] == ["1,5", "2"]
     assert repr(sep) in caplog.text
-    assert _columns(tmp_path / "a.csv", decimal=",") == {"a": [1.5, 2.0], "b": [f"x{sep}y", "z"]}
+    assert _columns(tmp_path / "a.csv") == {"a": [1.5, 2.0], "b": [f"x{sep}y", "z"]}
     builds = load_dataset(str(tmp_path / "a.csv"), split="train", sep=",", on_short_lines="fill")
     assert builds.column_names[0] == f"a{sep}b"
 
@@ -200,3 +202,51 @@ def test_lines_that_do_not_agree_on_a_separator_are_separated_by_commas(tmp_path
     (tmp_path / "a.csv").write_text(text)
     found = load_dataset("csv", data_files=str(tmp_path / "a.csv"), split="train")
     assert found.column_names == text.splitlines()[0].replace('"', "").split(",")
+
+
+def _zipped(path: Path, members: dict[str, str]) -> None:
+    with zipfile.ZipFile(path, "w") as packed:
+        for name, text in members.items():
+            packed.writestr(name, text)
+
+
+@pytest.mark.parametrize("form", ["csv", "json", "text", "parquet"])
+def test_a_workbook_is_no_archive_of_other_files(form: str, tmp_path: Path) -> None:
+    _zipped(tmp_path / "t.xlsx", {"[Content_Types].xml": "<Types/>", "xl/workbook.xml": "<workbook/>"})
+    _zipped(tmp_path / "t.ods", {"mimetype": "application/vnd.oasis.opendocument.spreadsheet", "content.xml": "<x/>"})
+    for name in ("t.xlsx", "t.ods"):
+        with pytest.raises(FileFormatError, match=rf"is a workbook, not {form}. Load it with load_dataset\('excel'"):
+            load_dataset(form, data_files=str(tmp_path / name))
+
+
+@pytest.mark.parametrize(
+    ("head", "what"), [(b"ORC", "an ORC file"), (b"Obj\x01", "an Avro file"), (b"\x93NUMPY", "a numpy array")]
+)
+def test_other_tables_are_no_csv(head: bytes, what: str, tmp_path: Path) -> None:
+    (tmp_path / "t.csv").write_bytes(head + bytes(80))
+    with pytest.raises(FileFormatError, match=f"is {what}, not csv"):
+        load_dataset("csv", data_files=str(tmp_path / "t.csv"))
+
+
+def _tar(path: Path, mode: str) -> None:
+    with tarfile.open(path, mode) as packed:
+        for number, split in enumerate(("train", "test")):
+            file = path.parent / "a.csv"
+            file.write_text(f"a\n{number}\n")
+            packed.add(file, f"data/{split}/a.csv")
+
+
+@pytest.mark.parametrize(("name", "mode"), [("x.tar", "w"), ("x.tar.gz", "w:gz")])
+def test_a_tar_has_the_splits_of_its_folders(name: str, mode: str, tmp_path: Path) -> None:
+    _tar(tmp_path / name, mode)
+    found = load_dataset(str(tmp_path / name))
+    assert {name: dataset["a"][:] for name, dataset in found.items()} == {"train": [0], "test": [1]}
+
+
+def test_a_tar_that_is_read_as_one_split_says_so(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(registry, "_MOST_BYTES", 1)
+    _tar(tmp_path / "x.tgz", "w:gz")
+    _tar(tmp_path / "x.tar", "w")
+    for name in ("x.tgz", "x.tar"):
+        with pytest.warns(DataFilesWarning, match="is read as one split, though its files are named as several: train, test"):
+            assert load_dataset(str(tmp_path / name))["train"].num_rows == 2

@@ -5,8 +5,10 @@ import math
 import re
 import sys
 import warnings
+from datetime import datetime
 from pathlib import Path
 
+import numpy as np
 import pyarrow as pa
 import pytest
 from datasets_core.builders._csv_reader import read_csv
@@ -21,6 +23,7 @@ from datasets_core.building.hooks import Replay
 from datasets_core.errors import (
     ConfigurationError,
     DatasetGenerationCastError,
+    DatasetsCoreError,
     FileFormatError,
     MissingDependencyError,
     UnknownOptionError,
@@ -29,6 +32,7 @@ from datasets_core.errors import (
 from datasets_core.features.base import Value
 from datasets_core.features.schema import Features
 from datasets_core.features.types import ClassLabel
+from datasets_core.load import load_dataset
 
 
 def table(path, content, schema=None, **options):
@@ -103,7 +107,7 @@ def test_what_pandas_reads_as_null_is_null_in_numbers_and_in_text(path, text):
         ({"names": ["x", "y"]}, b"1,2\n", [{"x": 1, "y": 2}]),
         ({"column_names": ["x", "y"], "header": 0}, b"a,b\n1,2\n", [{"x": 1, "y": 2}]),
         ({"names": ["x", "y", "z"]}, b"1,2\n", [{"x": 1, "y": 2, "z": None}]),
-        ({"names": ["x"]}, b"1,2\n", [{"x": 2, "__index_level_0__": 1}]),
+        ({"names": ["x"]}, b"1,2\n", [{"x": 2, "index": 1}]),
         ({"skiprows": 2}, b"x\ny,z\na,b\n1,2\n", [{"a": 1, "b": 2}]),
         ({"skiprows": [1]}, b"a,b\n1,2\n3,4\n", [{"a": 3, "b": 4}]),
         ({"nrows": 1}, b"a,b\n1,2\n3,4\n", [{"a": 1, "b": 2}]),
@@ -151,7 +155,7 @@ def test_an_option_does_what_it_does_in_pandas(path, options, content, rows):
         (b"a,b\r\n1,2\r\n", [{"a": 1, "b": 2}]),
         (b'"a\nb",c\n1,"x\n\ny"\n', [{"a\nb": 1, "c": "x\n\ny"}]),
         (b'a,b\n5" pipe,x\n"x"y,2\n', [{"a": '5" pipe', "b": "x"}, {"a": "xy", "b": "2"}]),
-        (b"a,b\nx,1,2\ny,3,4\n", [{"a": 1, "b": 2, "__index_level_0__": "x"}, {"a": 3, "b": 4, "__index_level_0__": "y"}]),
+        (b"a,b\nx,1,2\ny,3,4\n", [{"a": 1, "b": 2, "index": "x"}, {"a": 3, "b": 4, "index": "y"}]),
         (b"a,b\n1,2,\n3,4,\n", [{"a": 1, "b": 2}, {"a": 3, "b": 4}]),
         (b"a,,Unnamed: 1\n1,2,3\n", [{"a": 1, "Unnamed: 1.1": 2, "Unnamed: 1": 3}]),
         (b"a,b\n\xef\xbb\xbf,1\n", [{"a": "\ufeff", "b": 1}]),
@@ -510,3 +514,53 @@ def test_a_gz_that_unpacks_to_far_too_much_is_refused_by_the_users_name(path):
     with pytest.raises(UnsafeArchiveError, match=r"user\.csv\.gz: extracts to more than 200 times its size"):
         for _ in read_csv(Source(str(path), "user.csv.gz"), CsvConfig().form(), None):
             pass
+
+
+def _loaded(path, content, **options):
+    path.write_bytes(content)
+    return load_dataset("csv", data_files=str(path), split="train", cache_dir=str(path.parent / "cache"), **options)
+
+
+def test_types_of_columns_are_given_by_dtype(path):
+    found = _loaded(path, b"zip,n,x\n00123,1,2\n01234,2,3\n", dtype={"zip": str, "n": "int8", "x": np.float32})
+
+    assert found[0] == {"zip": "00123", "n": 1, "x": 2.0}
+    assert [str(found.features[name]) for name in found.column_names] == [
+        "Value('string')",
+        "Value('int8')",
+        "Value('float32')",
+    ]
+    assert _loaded(path, b"zip,n\n00123,1\n", dtype=str)[0] == {"zip": "00123", "n": "1"}
+
+
+def test_dates_are_parsed_in_iso_form_or_in_a_given_one(path):
+    moment = datetime(2020, 2, 1)
+    assert _loaded(path, b"d,n\n2020-02-01,1\n,2\n", parse_dates=["d"])["d"][:] == [moment, None]
+    assert _loaded(path, b"d,n\n1/2/2020,1\n", parse_dates=["d"], date_format="%d/%m/%Y")["d"][:] == [moment]
+    streamed = load_dataset(
+        "csv", data_files=str(path), parse_dates=["d"], date_format="%d/%m/%Y", streaming=True, split="train"
+    )
+    assert next(iter(streamed)) == {"d": moment, "n": 1}
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"parse_dates": ["d"]}, "row 1: column 'd': '1/2/2020' is not an ISO 8601 date. Pass date_format="),
+        ({"parse_dates": ["e"]}, "parse_dates names column 'e'"),
+        ({"dtype": {"n": "int8"}}, "row 1: column 'n'"),
+        ({"dtype": {"m": "int8"}}, "dtype names column 'm'"),
+        ({"dtype": "integer"}, "'integer' is not a valid dtype"),
+        ({"parse_dates": "d"}, "Pass the names of the columns"),
+    ],
+)
+def test_a_column_that_does_not_fit_its_type_is_named(path, options, message):
+    with pytest.raises(DatasetsCoreError, match=re.escape(message)):
+        _loaded(path, b"d,n\n2020-01-01,1\n1/2/2020,1000\n", **options)
+
+
+def test_decimal_commas_are_found_with_the_separator(path):
+    assert _loaded(path, b"a;b\n1,5;x\n-2,25;y\n")["a"][:] == [1.5, -2.25]
+    assert _loaded(path, b"a;b\n1,500;x\n2,250;y\n")["a"][:] == ["1,500", "2,250"], "may be thousands"
+    assert _loaded(path, b"a;b\n1,5;1.5\n")["a"][:] == ["1,5"]
+    assert _loaded(path, b"a;b\n1,5;x\n", decimal=".")["a"][:] == ["1,5"]

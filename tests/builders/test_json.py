@@ -485,3 +485,23 @@ def test_types_that_mix_between_jobs_mix_as_within_one(tmp_path):
     rows = load_dataset("json", data_files=str(tmp_path / "*.jsonl"), split="train", cache_dir=str(tmp_path / "cache"))
 
     assert [rows[0]["value"], rows[-1]["value"]] == [1, "one"]
+
+
+def test_a_file_that_is_one_object_says_that_field_may_be_meant(tmp_path, caplog):
+    def load(text):
+        caplog.clear()
+        (tmp_path / "a.json").write_text(text)
+        return load_dataset("json", data_files=str(tmp_path / "a.json"), split="train")
+
+    assert load('{"version": 1, "data": [{"a": 1}]}').num_rows == 1
+    assert (
+        "is one object with 2 keys, which is read as one row. If its rows are under one key, pass field='data'." in caplog.text
+    )
+    wide = load(json.dumps({f"key {number}": {"a": number} for number in range(2500)}))
+    assert (
+        wide[0]["key 7"] == {"a": 7} and list(wide[0]) == wide.column_names and wide.features["key 9"] == {"a": Value("int64")}
+    )
+    assert "is one object with 2,500 keys" in caplog.text
+    for text in ('{"a": 1}', '[{"version": 1, "data": [{"a": 1}]}]', '{"data": [{"a": 1}]}\n{"data": [{"a": 2}]}'):
+        load(text)
+        assert "one object" not in caplog.text

@@ -1,6 +1,8 @@
 """The words for code of an author that fails."""
 
 import os
+import re
+import traceback
 from types import SimpleNamespace
 
 import pytest
@@ -181,3 +183,37 @@ def test_the_line_of_a_hook_is_where_it_is_defined():
     assert hook_place(Child, "_info", "_generate_examples") == f"{__file__}, line {_line(One, 'hook')}"
     assert hook_place(Child, "_info") is None
     assert hook_place(SimpleNamespace) is None
+
+
+class Failing(GeneratorBasedBuilder):
+    VERSION = "1.0.0"
+
+    def _info(self):
+        return DatasetInfo()
+
+    def _split_generators(self, dl_manager):
+        return [SplitGenerator("train", {"parts": [0, 1]})]
+
+    def _generate_examples(self, parts):
+        yield parts[0], {"a": 1}
+        yield str(parts), {"a": self.inverted(0)}
+
+    def inverted(self, number):
+        return 1 // number
+
+
+@pytest.mark.parametrize("workers", [None, 2])
+def test_a_failure_shows_the_frames_of_the_author_alone(workers, tmp_path, monkeypatch):
+    with pytest.raises(DatasetGenerationError) as caught:
+        Failing(cache_dir=str(tmp_path)).download_and_prepare(num_proc=workers)
+    assert [frame.name for frame in traceback.extract_tb(caught.tb)][1:] == ["download_and_prepare", "prepare"]
+    cause = caught.value.__cause__
+    shown = "".join(traceback.format_tb(cause.__traceback__)) + "".join(getattr(cause, "__notes__", []))
+    assert re.findall(r", in (\w+)\n", shown) == ["_generate_examples", "inverted"]
+    assert not hasattr(caught.value, "__notes__")
+
+    monkeypatch.setenv("DATASETS_CORE_FULL_TRACEBACKS", "1")
+    with pytest.raises(DatasetGenerationError) as caught:
+        Failing(cache_dir=str(tmp_path)).download_and_prepare()
+    assert "prepare.py" in "".join(traceback.format_tb(caught.tb))
+    assert "chunks.py" in "".join(traceback.format_tb(caught.value.__cause__.__traceback__))

@@ -9,11 +9,11 @@ import pytest
 
 from datasets_core import files
 from datasets_core.engines import threads
-from datasets_core.engines.threads import Daemons, StallTimeout, StoppedError, renewed_after_fork
+from datasets_core.engines.threads import Daemons, HostPauses, RetryPolicy, StallTimeout, StoppedError, renewed_after_fork
 from datasets_core.errors import DownloadError
 from datasets_core.fetch.checksums import DownloadConfig
 from datasets_core.fetch.disk_cache import RangeCache
-from datasets_core.fetch.http import Credentials, HostPauses, HttpClient, RetryPolicy
+from datasets_core.fetch.http import Credentials, HttpClient
 from datasets_core.fetch.hub.files import HubDownloads
 from datasets_core.fetch.ranges.file import FileVersion
 from datasets_core.fetch.ranges.http import HttpTransport

@@ -7,6 +7,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from datasets_core import Dataset, Value, errors, load_dataset
 
@@ -311,3 +313,16 @@ def test_long_lists_of_names_are_cut() -> None:
 def test_a_mistyped_option_is_told_from_the_others(option: str, meant: str) -> None:
     error = errors.UnknownOptionError(option, builder="csv", known=["lineterminator", "sep", "delimiter"])
     assert f"Did you mean {meant}?" in str(error)
+
+
+@given(st.text(), st.sampled_from([name for name in dir(errors) if isinstance(getattr(errors, name), type)]))
+def test_no_message_has_what_a_terminal_obeys(text: str, name: str) -> None:
+    cls = getattr(errors, name)
+    if issubclass(cls, errors.DatasetsCoreError):
+        shown = str(errors.rebuild(cls, (text,), {}))
+        assert not any(each in shown for each in map(chr, (*range(9), *range(11, 32), *range(127, 160), 0x202E, 0xD800)))
+        assert shown == text or not text.isprintable()
+
+
+def test_no_message_is_without_end() -> None:
+    assert len(str(errors.ConfigurationError("a" * 1_000_000))) < 60_000

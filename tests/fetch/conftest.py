@@ -17,9 +17,9 @@ from typing import Any
 import pytest
 
 from datasets_core import config
+from datasets_core.engines.threads import RetryPolicy
 from datasets_core.fetch.checksums import DownloadConfig
 from datasets_core.fetch.downloads import DownloadManager
-from datasets_core.fetch.http import RetryPolicy
 from datasets_core.fetch.hub.client import Hub
 from datasets_core.fetch.hub.files import HubFiles, Reuse
 

@@ -3,7 +3,7 @@
 import pickle
 import random
 
-from datasets_core.fetch.http import HostPauses, RetryPolicy
+from datasets_core.engines.threads import HostPauses, RetryPolicy
 
 
 class Clock:

@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+import ipaddress
+import socket
 import threading
 from pathlib import Path
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from datasets_core import config
 from datasets_core.errors import DeniedAccessError, DownloadError, InvalidTokenError
-from datasets_core.fetch.http import Credentials, HttpClient, TransientError, _next_hop
+from datasets_core.fetch.http import Credentials, HttpClient, TransientError, _next_hop, is_own_link, looked_up
 
 
 def read(path):
@@ -137,16 +141,16 @@ def test_a_guard_is_asked_before_each_hop(site, other_site, manager, faults):
     other_site.pages["/c"] = faults.page(b"c")
     asked = []
 
-    def guard(url):
-        asked.append(url)
+    def guard(url, before):
+        asked.append((url, before))
         if url.endswith("/c"):
             raise DeniedAccessError(f"fetch {url}")
-        return []
+        return ["127.0.0.1"]
 
     manager.guarded(guard)
     with pytest.raises(DeniedAccessError, match="/c"):
         manager.download(site.at("/a"))
-    assert asked == [site.at("/a"), other_site.at("/c")]
+    assert asked == [(site.at("/a"), None), (other_site.at("/c"), site.at("/a"))]
     assert other_site.requests == []
 
 
@@ -155,10 +159,90 @@ def test_a_guard_says_where_a_name_leads(site, manager, faults, monkeypatch):
         monkeypatch.delenv(name, raising=False)
         monkeypatch.delenv(name.upper(), raising=False)
     site.pages["/a"] = faults.page(b"a")
-    manager.guarded(lambda url: ["127.0.0.3", "127.0.0.1"])  # nobody listens at the first
+    manager.guarded(lambda url, before: ["127.0.0.3", "127.0.0.1"])  # nobody listens at the first
     port = site.url.rpartition(":")[2]
     assert read(manager.download(f"http://name.invalid:{port}/a")) == b"a"
     assert site.heads("host") == [f"name.invalid:{port}"]
+
+
+class Rebinding:
+    """A resolver whose names lead elsewhere each time."""
+
+    def __init__(self, *answers):
+        self.answers, self.asked = list(answers), []
+        self.real = socket.getaddrinfo
+
+    def __call__(self, host, port, *rest, **options):
+        if not str(host).endswith(".test"):
+            return self.real(host, port, *rest, **options)
+        self.asked.append(host)
+        found = self.answers.pop(0) if len(self.answers) > 1 else self.answers[0]
+        if found is None:
+            raise socket.gaierror("no address")
+        return [(socket.AF_INET, socket.SOCK_STREAM, 6, "", (found, port))]
+
+
+@pytest.fixture
+def rebinding(monkeypatch):
+    for name in ("http_proxy", "https_proxy", "all_proxy", "no_proxy"):
+        monkeypatch.delenv(name, raising=False)
+        monkeypatch.delenv(name.upper(), raising=False)
+
+    def make(*answers):
+        resolver = Rebinding(*answers)
+        monkeypatch.setattr(socket, "getaddrinfo", resolver)
+        return resolver
+
+    return make
+
+
+def test_a_name_without_an_address_when_it_is_checked_has_none_when_it_is_used(site, manager, rebinding):
+    manager.guarded(lambda url, before: looked_up("name.test", 80))
+    resolver = rebinding(None, "169.254.169.254")
+    with pytest.raises(DownloadError, match="own link"):
+        manager.download(site.at("/a").replace("127.0.0.1", "name.test"))
+    assert site.requests == []
+    assert set(resolver.asked) == {"name.test"}
+
+
+def test_a_connection_goes_to_the_address_that_was_checked(site, rebinding, faults):
+    site.pages["/a"] = faults.page(b"a")
+    resolver = rebinding("127.0.0.1", "169.254.169.254")
+    url = site.at("/a").replace("127.0.0.1", "name.test")
+    with HttpClient() as client:
+        for _ in range(3):  # the connection is used again: its name is not looked up again
+            with client.send("GET", url) as answer:
+                assert b"".join(answer.chunks()) == b"a"
+    assert resolver.asked == ["name.test"]
+
+
+OWN_LINK = ["169.254.169.254", "100.100.100.200", "0.0.0.0", "224.0.0.1", "168.63.129.16"]
+
+
+@pytest.mark.parametrize("address", OWN_LINK)
+@pytest.mark.parametrize("is_redirect", [False, True])
+def test_nobody_is_led_to_the_own_link_of_the_machine(site, rebinding, faults, address, is_redirect):
+    resolver = rebinding(address)
+    site.pages["/a"] = faults.page(faults=[faults.answering(302, Location="http://name.test/latest/meta-data")])
+    url = site.at("/a") if is_redirect else "http://name.test/latest/meta-data"
+    refused = pytest.raises(DownloadError, match=f"leads to {address}, .* own link")
+    with HttpClient() as client, refused, client.send("GET", url):
+        pass
+    assert resolver.asked == ["name.test"]
+
+
+def _written(address):
+    """An address of IPv4 in each way to write it as one of IPv6."""
+    of_6to4 = ipaddress.IPv6Address((0x2002 << 112) | (int(ipaddress.IPv4Address(address)) << 80))
+    return st.sampled_from([address, f"::ffff:{address}", f"64:ff9b::{address}", f"::{address}", str(of_6to4)])
+
+
+@given(st.sampled_from(["169.254.169.254", "100.100.100.200", "168.63.129.16"]).flatmap(_written))
+def test_an_address_of_the_own_link_is_known_in_each_way_to_write_it(text):
+    assert is_own_link(text)
+    assert not is_own_link("93.184.216.34")
+    assert not is_own_link("127.0.0.1")
+    assert not is_own_link("::1")
 
 
 def test_what_a_post_is_answered_is_the_answer_also_a_refusal(site, faults):

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from datasets_core.fetch.http import RetryPolicy, SystemClock, retry_after_seconds
+from datasets_core.engines.threads import RetryPolicy, SystemClock, retry_after_seconds
 
 
 def test_pauses_grow_with_chance_in_them_up_to_the_cap(clock):

@@ -652,7 +652,6 @@ def test_questions_that_were_refused_are_told_of(victim: Victim) -> None:
     assert any(victim.place.where["secret"] in each for each in _denials(told))
 
 
-@pytest.mark.xfail(strict=True, reason="what a process was denied is lost if it is killed before it speaks again")
 def test_what_was_denied_before_a_script_was_stopped_is_told_of(victim: Victim) -> None:
     path = victim.place.script("bomb", phase="generate", mode="denied")
     told = victim.ask(path=path, settings=SMALL, options={"timeout": 0.7})
@@ -660,7 +659,6 @@ def test_what_was_denied_before_a_script_was_stopped_is_told_of(victim: Victim) 
     assert "tried to read '/etc/passwd'" in told["log"]
 
 
-@pytest.mark.xfail(strict=True, reason="nothing limits the scratch folder as a whole yet")
 def test_a_script_does_not_fill_the_disk_with_many_files(victim: Victim) -> None:
     path = victim.place.script("bomb", phase="generate", mode="files", most=64)
     told = victim.ask(path=path, settings=SMALL, options={"timeout": 10})

@@ -15,6 +15,7 @@ from typing import Any
 import pytest
 
 from datasets_core import config
+from datasets_core.engines.threads import RetryPolicy
 from datasets_core.errors import (
     ConfigurationError,
     InvalidTokenError,
@@ -24,7 +25,6 @@ from datasets_core.errors import (
     RevisionNotFoundError,
 )
 from datasets_core.fetch import disk_cache
-from datasets_core.fetch.http import RetryPolicy
 from datasets_core.io import push as push_module
 from datasets_core.io.push import check_replaced, push, shard_folder
 from datasets_core.io.push_target import LocalShard, PushedSplit, PushTarget, RepositoryState, RepositoryTexts, push_target

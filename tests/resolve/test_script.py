@@ -13,6 +13,7 @@ from datasets_core import config
 from datasets_core.errors import (
     ConfigurationError,
     ConfinementUnavailableError,
+    DatasetsCoreError,
     DeniedAccessError,
     ManifestError,
     MissingDependencyError,
@@ -102,6 +103,28 @@ def test_a_builder_is_one_as_any_other(folder: Path, tmp_path: Path) -> None:
     assert (confined.config.name, confined.config.language, confined.config.times) == ("de", "de", 2)
     assert list(confined.builder_configs) == list(plain.builder_configs)
     assert confined.script_digest == plain.script_digest
+
+
+@pytest.mark.skipif(not layers().can_sandbox, reason=f"no confinement here: {layers().reason}")
+def test_the_build_of_a_confined_script_stands_for_no_other_place(folder: Path, tmp_path: Path) -> None:
+    cache = tmp_path / "cache"
+    mine = tmp_path / "mine" / "reviews.py"
+    mine.parent.mkdir()
+    (mine.parent / "words.py").write_text("WORDS = ['mine']")
+    mine.write_text(SCRIPT.replace('Version("1.0.0")', 'Version("0.9.0")').replace('SUPPORTED_VERSIONS = ["0.9.0"]', ""))
+    load_dataset(str(mine), cache_dir=cache, trust_remote_code=True)
+    load_dataset(str(folder), cache_dir=cache)  # of the same name, in a higher version
+    other = folder.with_name("corp")
+    other.mkdir()
+    (other / "corp.py").write_text(SCRIPT.replace("Reviews", "Corp"))
+    (other / "words.py").write_text("WORDS = ['evil']")
+    load_dataset(str(other), cache_dir=cache)
+    mine.unlink()
+    assert load_dataset(str(mine), split="train", cache_dir=cache)["word"][:] == ["mineen"]
+    with config.using(offline=True), pytest.raises(DatasetsCoreError):
+        load_dataset("org/corp", cache_dir=cache)
+    (folder / "reviews.py").unlink()
+    assert load_dataset(str(folder / "reviews.py"), split="train", cache_dir=cache)["word"][:] == ["gooden", "baden"]
 
 
 @pytest.mark.skipif(not layers().can_sandbox, reason=f"no confinement here: {layers().reason}")

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import builtins
+import decimal
 import importlib
 import logging
 import os
@@ -26,14 +28,18 @@ from datasets_core.store.module_state import ModuleStateError, _Checked, state_o
 
 SOURCE = """
 import contextvars
+import decimal
 import functools
 import os
+import string
+import sys
 import threading
 
 LIMIT = 1
 TABLE = {"k": 1}
 VARIABLE = contextvars.ContextVar("VARIABLE", default=1)
 LOCK = threading.Lock()
+LOCAL = threading.local()
 
 
 class Base:
@@ -92,6 +98,34 @@ def by_variable(row):
     return {"b": row["a"] * VARIABLE.get()}
 
 
+def by_local(row):
+    return {"b": row["a"] * getattr(LOCAL, "k", 1)}
+
+
+def by_decimals(row):
+    return {"b": str(decimal.Decimal(row["a"]) / 7)}
+
+
+def by_loaded_modules(row):
+    return {"b": row["a"] * sys.modules["made_of_test"].K}
+
+
+def by_name_of_a_loaded_module(row):
+    return {"b": row["a"] * getattr(sys.modules[__name__], "LIMIT")}
+
+
+def by_installed_class(row):
+    return {"b": string.Template.delimiter * row["a"]}
+
+
+def by_name_in_an_installed_class(row):
+    return {"b": row["a"] * getattr(string.Formatter, "k_of_test", 1)}
+
+
+def by_builtin(row):
+    return {"b": row["a"] * k_of_test}
+
+
 def by_environment(row):
     return {"b": row["a"] * int(os.environ["FACTOR_OF_TEST"])}
 
@@ -111,7 +145,8 @@ def helpers(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Any:
     (tmp_path / "helpers_of_test.py").write_text(SOURCE)
     monkeypatch.syspath_prepend(str(tmp_path))
     monkeypatch.setenv("FACTOR_OF_TEST", "3")
-    yield importlib.import_module("helpers_of_test")
+    with decimal.localcontext():
+        yield importlib.import_module("helpers_of_test")
     for name in ("helpers_of_test", "made_of_test"):
         sys.modules.pop(name, None)
 
@@ -149,6 +184,12 @@ def _cases(helpers: Any) -> dict[str, Callable[[dict[str, Any]], Any]]:
         "import": by_import,
         "made module": by_made_module,
         "standard library": lambda row: {"b": row["a"] * len(string.digits)},
+        "class of the standard library": lambda row: {"b": row["a"] * string.Template.delimiter},
+        "name in a class of the standard library": lambda row: {"b": row["a"] * getattr(string.Formatter, "k_of_test", 1)},
+        "loaded module": lambda row: {"b": row["a"] * sys.modules["made_of_test"].K},
+        "builtin": lambda row: {"b": row["a"] * k_of_test},  # type: ignore[name-defined]  # noqa: F821
+        "local": lambda row: {"b": row["a"] * getattr(helpers.LOCAL, "k", 1)},
+        "decimals": lambda row: {"b": str(decimal.Decimal(row["a"]) / 7)},
         "function of the standard library": lambda row: {"b": row["a"] * string.capwords("x")},
     }
 
@@ -163,6 +204,11 @@ def _set_all(helpers: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     made = types.ModuleType("made_of_test")
     made.K = 3  # type: ignore[attr-defined]
     sys.modules["made_of_test"] = made
+    helpers.LOCAL.k = 3
+    decimal.getcontext().prec = 5
+    monkeypatch.setattr(string.Template, "delimiter", "!")
+    monkeypatch.setattr(string.Formatter, "k_of_test", 3, raising=False)
+    monkeypatch.setattr(builtins, "k_of_test", 3, raising=False)
     monkeypatch.setattr(string, "digits", "abc")
     monkeypatch.setattr(string, "capwords", lambda text: 3)
 
@@ -191,11 +237,13 @@ def test_a_worker_gives_what_this_process_gives_or_does_not_run(
     assert {name: answer for name, answer in answers.items() if name not in refused} == {
         name: function(dict(row)) for name, function in cases.items() if name not in refused
     }
-    assert refused == ({*cases} - {"closure", "by_environment"} if method == "spawn" else set())
+    sent = {"closure", "by_environment", "by_decimals", "decimals"}
+    assert refused == ({*cases} - sent if method == "spawn" else set())
 
 
 def test_without_a_change_all_runs_in_the_worker(helpers: Any, method: str) -> None:
-    changed = ("made module", "function of the standard library")
+    changed = {"made module", "function of the standard library", "loaded module", "builtin"}
+    changed |= {"by_loaded_modules", "by_builtin", "by_name_of_a_loaded_module"}  # pytest changes the modules of the tests
     cases = {name: function for name, function in _cases(helpers).items() if name not in changed}
     assert _answers_of_a_worker(cases) == {name: function({"a": 5}) for name, function in cases.items()}
 

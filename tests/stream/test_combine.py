@@ -75,7 +75,7 @@ def test_columns_of_different_types_are_named() -> None:
 
 
 def test_columns_side_by_side_have_names_of_their_own() -> None:
-    with pytest.raises(ConfigurationError, match="Duplicate column 'a': it is in dataset 0 and in dataset 1"):
+    with pytest.raises(ConfigurationError, match="Column 'a' is duplicated: it is in dataset 0 and in dataset 1"):
         _one(_stream(a=[1]), _stream(a=["x"]), joining=ZipStreams())
 
 

@@ -1,6 +1,9 @@
 """`tfds.download`: options in the words of the library, and files as paths."""
 
+import bz2
+import gzip
 import pathlib
+import zipfile
 from typing import Any
 
 import pytest
@@ -9,6 +12,7 @@ from datasets_core import tfds
 from datasets_core.errors import ConfigurationError, ManualDownloadError
 from datasets_core.fetch.checksums import DownloadMode, VerificationMode
 from datasets_core.fetch.downloads import DownloadManager
+from datasets_core.tfds import download
 
 
 def _manager(folder: Any, manual_dir: str | None = None) -> Any:
@@ -76,3 +80,20 @@ def test_what_would_be_unsafe_is_refused(options: Any) -> None:
 def test_a_resource_of_nothing_is_refused(tmp_path: Any) -> None:
     with pytest.raises(ConfigurationError):
         _manager(tmp_path).download(tfds.download.Resource())
+
+
+def test_members_are_an_iterator_used_once(tmp_path: Any) -> None:
+    with zipfile.ZipFile(tmp_path / "a.zip", "w") as archive:
+        archive.writestr("x", b"1")
+        archive.writestr("y", b"2")
+    members = download.iter_archive(str(tmp_path / "a.zip"))
+    again = download.unread(members)
+    assert [name for name, _ in members] == ["x", "y"] and list(members) == []
+    assert next(again)[0] == "x" and download.unread(again) is again
+
+
+def test_files_called_gz_and_bz2_have_one_member(tmp_path: Any) -> None:
+    (tmp_path / "a.txt.gz").write_bytes(gzip.compress(b"one"))
+    (tmp_path / "b.bz2").write_bytes(bz2.compress(b"two"))
+    assert [file.read() for _, file in download.iter_archive(tmp_path / "a.txt.gz")] == [b"one"]
+    assert [file.read() for _, file in download.iter_archive(tmp_path / "b.bz2")] == [b"two"]

@@ -554,3 +554,64 @@ def test_transforms_and_collections_make_splits(data_dir: str) -> None:
     builder.download_and_prepare()
     found = {split: sorted(row["n"] for row in builder.as_dataset(split)) for split in ("train", "whole", "plain")}
     assert found == {"train": [0, 1, 2], "whole": [0], "plain": [7]}
+
+
+def test_numbers_are_rounded_as_tfds_stores_them(data_dir: str) -> None:
+    class Doubles(tfds.core.GeneratorBasedBuilder):
+        VERSION = tfds.core.Version("1.0.0")
+
+        def _info(self) -> Any:
+            exact = tfds.features.Tensor(shape=(2,), dtype=np.float64, encoding=tfds.features.Encoding.ZLIB)
+            features = {
+                "one": np.float64,
+                "array": tfds.features.Tensor(shape=(2, 2), dtype=np.float64),
+                "list": tfds.features.Sequence(np.float64),
+                "steps": tfds.features.Dataset({"action": tfds.features.Tensor(shape=(2,), dtype=np.float64)}),
+                "exact": exact,
+            }
+            return self.dataset_info_from_configs(features=tfds.features.FeaturesDict(features))
+
+        def _split_generators(self, dl_manager: Any) -> Any:
+            return {"train": self._generate_examples()}
+
+        def _generate_examples(self) -> Any:
+            third = np.array([1 / 3, 2 / 3])
+            yield (
+                0,
+                {
+                    "one": 1 / 3,
+                    "array": [[1 / 3, 1], [1e300, 0]],
+                    "list": [1 / 3, 2],
+                    "steps": {"action": np.stack([third, third])},
+                    "exact": third,
+                },
+            )
+
+    builder = tfds.builder("doubles", data_dir=data_dir)
+    builder.download_and_prepare()
+    row = next(iter(tfds.as_numpy(builder.as_dataset("train"))))
+    rounded = float(np.float32(1 / 3))
+    assert row["one"] == rounded and row["list"].tolist() == [rounded, 2.0]
+    assert row["array"].tolist() == [[rounded, 1.0], [float("inf"), 0.0]]
+    assert row["steps"]["action"][0].tolist() == [rounded, float(np.float32(2 / 3))]
+    assert row["exact"].tolist() == [1 / 3, 2 / 3] and row["one"].dtype == np.float64
+
+
+def test_rows_of_a_sequence_of_dicts_may_be_lists(data_dir: str) -> None:
+    class Frames(tfds.core.GeneratorBasedBuilder):
+        VERSION = tfds.core.Version("1.0.0")
+
+        def _info(self) -> Any:
+            features = tfds.features.Sequence({"n": np.int64, "text": tfds.features.Text()})
+            return tfds.core.DatasetInfo(builder=self, features=features)
+
+        def _split_generators(self, dl_manager: Any) -> Any:
+            return {"train": self._generate_examples()}
+
+        def _generate_examples(self) -> Any:
+            yield 0, [{"n": 1, "text": "a"}, {"n": 2, "text": "b"}]
+
+    builder = tfds.builder("frames", data_dir=data_dir)
+    builder.download_and_prepare()
+    row = next(iter(tfds.as_numpy(builder.as_dataset("train"))))
+    assert row["n"].tolist() == [1, 2] and list(row["text"]) == [b"a", b"b"]

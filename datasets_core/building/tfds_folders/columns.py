@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import io
 import zlib
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from math import prod
 from typing import Any, NamedTuple, NoReturn, TypeAlias
 
@@ -18,8 +18,9 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
+from datasets_core import files
 from datasets_core.building.tfds_folders.layout import Fields, Items, Leaf, Node, leaves
-from datasets_core.errors import ExampleError
+from datasets_core.errors import DamagedShardError, ExampleError, FileFormatError
 from datasets_core.features.arrow import Misfit, list_array, struct_array
 from datasets_core.features.base import feature_to_arrow
 from datasets_core.features.schema import Features
@@ -460,3 +461,37 @@ def _sums(values: Ints, offsets: Ints) -> Ints:
     totals = np.concatenate([np.zeros(1, np.int64), np.cumsum(values)])
     sums: Ints = totals[offsets[1:]] - totals[offsets[:-1]]
     return sums
+
+
+# Files of array_record, read by the package of that name.
+
+
+_ARRAY_RECORDS = 1024  # that are read together
+
+
+def array_records(path: str, first: int) -> Iterator[RecordBlock]:
+    """Yield the records of a file of array_record.
+
+    Args:
+        path: a local file.
+        first: number of the first record to read.
+
+    Raises:
+        MissingDependencyError: the package is not installed.
+        FileFormatError: the path is a URL.
+        DamagedShardError: the file cannot be read.
+    """
+    module = needed("array_record.python.array_record_module", "Reading array_record files", "datasets_core[array_record]")
+    if files.is_url(path):
+        raise FileFormatError(path, "array_record files are only read from the disk", advice="Copy the folder")
+    try:
+        reader = module.ArrayRecordReader(files.local_path(path))
+        try:
+            for start in range(first, reader.num_records(), _ARRAY_RECORDS):
+                stop = min(start + _ARRAY_RECORDS, reader.num_records())
+                yield RecordBlock.of(list(reader.read(start, stop)), first=start, name=path)
+        finally:
+            reader.close()
+    except (RuntimeError, ValueError, IndexError) as error:
+        reason = f"cannot be read as an array_record file ({' '.join(str(error).split())})"
+        raise DamagedShardError(path, reason, advice="Copy the file again, or prepare the dataset again") from error

@@ -11,13 +11,16 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from datasets_core import files
 from datasets_core.errors import ConfigurationError, ManifestError, ReferenceSyntaxError
 from datasets_core.features.schema import Features
 from datasets_core.meta.info import DatasetInfo, SupervisedKeysData
+from datasets_core.meta.listings import UnfitFileError, small_bytes
 from datasets_core.meta.split_info import SplitDict, SplitInfo
 from datasets_core.meta.splits import ALL, is_split_name
 from datasets_core.meta.version import Version, as_version
 
+MOST_JSON_BYTES = 256 << 20
 FEATURES_NAME = "features.json"
 METADATA_NAME = "metadata.json"
 FORMATS = ("tfrecord", "array_record", "parquet", "riegeli")
@@ -312,3 +315,30 @@ class Conversion:
     cache_dir: str | None = None
     num_proc: int | None = None
     is_forced: bool = False
+
+
+def content(path: str, storage_options: dict[str, Any] | None = None, *, most_bytes: int = MOST_JSON_BYTES) -> bytes | None:
+    """Return a small file that a stranger may have laid there; None if there is none.
+
+    Args:
+        path: local, or a URL.
+        storage_options: for the URL.
+        most_bytes: the largest that is read.
+
+    Raises:
+        ManifestError: it cannot be read, is larger, or no regular file.
+    """
+    try:
+        if not files.is_url(path):
+            return small_bytes(files.local_path(path), most_bytes=most_bytes)
+        with files.open_binary(path, storage_options) as handle:
+            data: bytes = handle.read(most_bytes + 1)
+    except (FileNotFoundError, NotADirectoryError):
+        return None
+    except UnfitFileError as error:
+        raise ManifestError(path, str(error)) from error
+    except OSError as error:
+        raise ManifestError(path, f"cannot be read ({error.strerror or error})") from error
+    if len(data) > most_bytes:
+        raise ManifestError(path, f"more than {most_bytes:,} bytes")
+    return data

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import copy
 import hashlib
+import importlib.util
 import json
 import logging
 import os
 import threading
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import IO, Any
 
@@ -16,12 +17,11 @@ import numpy as np
 import pyarrow as pa
 
 from datasets_core import files
-from datasets_core.building.tfds_folders.columns import TfdsReader
-from datasets_core.building.tfds_folders.description import FEATURES_NAME, METADATA_NAME, TfdsDescription, TfdsSplit
+from datasets_core.building.tfds_folders.columns import TfdsReader, array_records
+from datasets_core.building.tfds_folders.description import FEATURES_NAME, METADATA_NAME, TfdsDescription, TfdsSplit, content
 from datasets_core.building.tfds_folders.layout import Fields, layout_of, untold_strings
 from datasets_core.engines.threads import renewed_after_fork
 from datasets_core.errors import DamagedShardError, DatasetsCoreError, ExampleError, FileFormatError, ManifestError
-from datasets_core.meta.listings import UnfitFileError, small_bytes
 from datasets_core.meta.row_blocks import RowBlocks
 from datasets_core.meta.splits import RowRange
 from datasets_core.records.frames import HEAD_BYTES, blocks_of, compression_of, frame_offsets, inflated
@@ -43,9 +43,6 @@ from datasets_core.store.table import LazyShards, RowTable
 
 # `RecordManifest`: a dataset whose shards are files of records that TensorFlow Datasets wrote: known, before any is
 # read.
-
-
-MOST_JSON_BYTES = 256 << 20
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,33 +68,6 @@ def check_there(folder: str, manifest: RecordManifest) -> None:
     if any(shard.rows for shard in manifest.shards) and not any(shard.size for shard in manifest.shards):
         path = files.join(folder, manifest.shards[0].name)
         raise DamagedShardError(path, "this file and all others are missing", advice="Copy the files into the folder")
-
-
-def content(path: str, storage_options: dict[str, Any] | None = None, *, most_bytes: int = MOST_JSON_BYTES) -> bytes | None:
-    """Return a small file that a stranger may have laid there; None if there is none.
-
-    Args:
-        path: local, or a URL.
-        storage_options: for the URL.
-        most_bytes: the largest that is read.
-
-    Raises:
-        ManifestError: it cannot be read, is larger, or no regular file.
-    """
-    try:
-        if not files.is_url(path):
-            return small_bytes(files.local_path(path), most_bytes=most_bytes)
-        with files.open_binary(path, storage_options) as handle:
-            data: bytes = handle.read(most_bytes + 1)
-    except (FileNotFoundError, NotADirectoryError):
-        return None
-    except UnfitFileError as error:
-        raise ManifestError(path, str(error)) from error
-    except OSError as error:
-        raise ManifestError(path, f"cannot be read ({error.strerror or error})") from error
-    if len(data) > most_bytes:
-        raise ManifestError(path, f"more than {most_bytes:,} bytes")
-    return data
 
 
 logger = logging.getLogger(__name__)
@@ -249,6 +219,29 @@ def record_shard(
     )
 
 
+def damaged_records(
+    folder: str, manifest: TfdsManifest, on_progress: Callable[[int], object] | None = None
+) -> list[DatasetsCoreError]:
+    """Read all rows of a folder; return the error of each file that is damaged.
+
+    Args:
+        folder: local folder.
+        manifest: its manifest.
+        on_progress: called after each file with its number of bytes.
+    """
+    found: list[DatasetsCoreError] = []
+    reader = reader_of(manifest)
+    for record in manifest.shards:
+        try:
+            for _ in record_shard(located(folder), manifest, record, reader, ShardCache()).batches():
+                pass
+        except DatasetsCoreError as error:
+            found.append(error)
+        if on_progress is not None:
+            on_progress(record.size)
+    return found
+
+
 def _together(record: ShardRecord) -> int:
     """Return the number of batches of a file decoded together."""
     each = record.batches[0][0] if record.batches else 1
@@ -284,14 +277,19 @@ def _format(description: TfdsDescription, folder: str, asked: str | None, storag
             advice="Leave file_format= out",
         )
     wanted = standing if asked is None else (asked,)
+    has_package = importlib.util.find_spec("array_record") is not None
     for kind in wanted:
-        if kind in _READ and (kind == description.file_format or _stands(description, kind, folder, storage_options)):
+        if (kind in _READ or (kind == "array_record" and has_package)) and (
+            kind == description.file_format or _stands(description, kind, folder, storage_options)
+        ):
             return kind
+    lacks = wanted[0] == "array_record" and not has_package
     raise FileFormatError(
         description.path,
-        f"its files have the format {wanted[0]!r}, which is not supported",
-        advice=f"Convert them where TensorFlow Datasets is installed: "
-        f"tfds convert_format --dataset_dir={folder} --out_file_format=tfrecord --out_path=<another folder>",
+        f"its files have the format {wanted[0]!r}, which is not supported{' without its package' if lacks else ''}",
+        advice=("Run: pip install 'datasets_core[array_record]', or convert" if lacks else "Convert")
+        + " them where TensorFlow Datasets is installed: "
+        + f"tfds convert_format --dataset_dir={folder} --out_file_format=tfrecord --out_path=<another folder>",
     )
 
 
@@ -423,7 +421,7 @@ class RecordCursor:
 
     Args:
         path: the file, as messages name it.
-        kind: "tfrecord" or "parquet".
+        kind: "tfrecord", "parquet" or "array_record".
         data: the file, which is closed with this.
         number: the first record to read.
         place: the byte at which that record begins.
@@ -442,8 +440,8 @@ class RecordCursor:
         self.number, self.is_plain = number, False
         self._pending: RecordBlock | None = None
         self._place = place
-        if kind == "parquet":
-            self._blocks = self._of_parquet()
+        if kind != "tfrecord":
+            self._blocks = self._of_parquet() if kind == "parquet" else array_records(path, number)
             return
         head = data.read(HEAD_BYTES) if place == 0 else b""
         self.is_plain = place > 0 or not compression_of(head)
@@ -538,7 +536,7 @@ class RecordShard:
 
     Args:
         path: the file.
-        kind: "tfrecord" or "parquet".
+        kind: "tfrecord", "parquet" or "array_record".
         reader: makes rows of its records.
         rows: of each batch.
         shard_cache: cache shared by the shards of one dataset.

@@ -13,6 +13,7 @@ import itertools
 import json
 import logging
 import os
+import tempfile
 from collections.abc import Generator, Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict
 from datetime import UTC, datetime
@@ -56,14 +57,16 @@ from datasets_core.building.write.runs import WORDS_BYTES, Run, run_bytes
 from datasets_core.config import settings
 from datasets_core.engines import Engine
 from datasets_core.engines.deadline import Deadline, SerialEngine, TimeUp, can_stop
+from datasets_core.engines.threads import followed
 from datasets_core.errors import DatasetGenerationError, DownloadError, FileFormatError, InvalidKeyError, WorkerDiedError
 from datasets_core.features.schema import Features
 from datasets_core.features.unordered import Facts
 from datasets_core.fetch import disk_cache
 from datasets_core.fetch.checksums import VerificationMode, digest_of
+from datasets_core.files import COMPRESSIONS
 from datasets_core.meta.row_blocks import RowBlocks
 from datasets_core.meta.split_info import SplitDict, SplitInfo
-from datasets_core.progress import progress
+from datasets_core.progress import FileMeter, Meter, is_seen, metered, progress, told
 from datasets_core.store import module_state
 from datasets_core.store.commit import Journal, Staging, dead_work, remove_garbage
 from datasets_core.store.fingerprint import Hasher
@@ -439,21 +442,36 @@ class Build:
             yield from taken
         engine = chosen_engine(self.options.engine, len(waiting), deadline if builder.is_stopped_by_timer else None)
         is_here = isinstance(engine, SerialEngine)
-        with progress(f"{stage.verb} {split}", total=_expected_rows(builder, split)) as bar:
-            bar.update(sum(result.rows for _, result in taken))
+        total, sizes = _expected_rows(builder, split), _sizes(builder, stage)
+        counts_bytes = total is None and bool(sizes)
+        done: dict[str, int] = {}  # by the name of a job
+        with contextlib.ExitStack() as stack:
+            unit = {"total": sum(sizes.values()), "unit": "B"} if counts_bytes else {"total": total}
+            bar = stack.enter_context(progress(f"{stage.verb} {split}", **unit))
+            bar.update(sum(sizes[job.name] if counts_bytes else result.rows for job, result in taken))
             running: Iterator[tuple[int, ShardResult]]
             if is_here:
-                running = engine.run(functools.partial(stage.function, on_rows=bar.update), waiting)
+                watched = stack.enter_context(metered(FileMeter() if counts_bytes else Meter()))
+                if is_seen(bar):
+                    stack.enter_context(followed(bar.update, lambda: sum(done.values()) + watched.done()))
+                running = engine.run(functools.partial(stage.function, on_rows=watched.add), waiting)
             else:
+                tells = stack.enter_context(tempfile.TemporaryDirectory(prefix="datasets_core-")) if is_seen(bar) else ""
+                if tells:
+                    files = {job.name: os.path.join(tells, job.name) for job in waiting}
+                    left = lambda: sum(done[name] if name in done else told(file) for name, file in files.items())  # noqa: E731
+                    stack.enter_context(followed(bar.update, left))
                 code = builder, getattr(waiting[0], "gen_kwargs", None) if waiting else None
                 verb, is_killed = f"The build of {builder.label}", getattr(engine, "shares_memory", None) is False
                 limit = {"deadline": deadline} if is_killed and builder.is_stopped_by_timer else {}
-                work = functools.partial(run_attempt, stage.function)
+                work = functools.partial(run_attempt, stage.function, tells=tells, counts_bytes=counts_bytes)
                 running = module_state.run(engine, work, waiting, *code, verb=verb, **limit)
             try:
                 for position, result in running:
-                    if not is_here:
-                        bar.update(result.rows)
+                    name = waiting[position].name
+                    if is_here:
+                        watched.reset()
+                    done[name] = sizes[name] if counts_bytes else result.rows
                     yield waiting[position], result
             except WorkerDiedError as error:
                 found = worker_died(error, waiting, builder, split)
@@ -521,6 +539,9 @@ class Build:
             disable_shuffling=self._order == "key",
             max_rows=self.options.max_rows,
             denied=tuple(dict.fromkeys(itertools.chain(*self.denied))),
+            confined=(self.builder.repo_id or os.path.realpath(self.builder.base_path or ""))
+            if self.builder.is_confined
+            else "",
             commit=self.builder.commit_sha or "",
             blocks=self.blocks,
             files=counted_files(
@@ -536,6 +557,21 @@ def _why_indivisible(error: Clash | DatasetGenerationError) -> str | None:
     if error.row != 0 or isinstance(error, (FileFormatError, InvalidKeyError)):
         return None
     return f"a part fails by itself ({error})"
+
+
+def _sizes(builder: Builder, stage: Stage) -> dict[str, int]:
+    """Return the bytes that each job of a stage reads, by its name; empty if they are not known, or are not read in order."""
+    if stage.function is not write_tables or not getattr(builder, "streams", False):
+        return {}
+    found: dict[str, int] = {}
+    for job in stage.jobs:
+        paths = job.gen_kwargs.get("files")
+        if not isinstance(paths, list) or not all(isinstance(path, str) and os.path.isfile(path) for path in paths):
+            return {}
+        if any(os.path.splitext(path)[1][1:].lower() in COMPRESSIONS for path in paths):
+            return {}
+        found[job.name] = sum(map(os.path.getsize, paths))
+    return found
 
 
 def _expected_rows(builder: Builder, split: str) -> int | None:

@@ -32,6 +32,7 @@ from datasets_core.errors import (
 )
 from datasets_core.features.schema import RowEncoder, plain_schema
 from datasets_core.features.unordered import Facts, OrderFreeEncoder
+from datasets_core.progress import meter
 from datasets_core.store.chunks import ChangedRowsError, Chunks
 
 # What an author yields, taken in chunks and encoded: batches of rows with their keys, and tables, each with the part it
@@ -125,6 +126,9 @@ def encoded_rows(builder: Hooks, job: Part, *, first: list[Any] | None = None, c
         copies=copies,
         is_live=job.is_live,
     )
+
+    if (watched := meter()) is not None:
+        watched.done = chunks.count
 
     def reached() -> tuple[int, Any]:
         chunk = chunks.taken

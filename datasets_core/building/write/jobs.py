@@ -14,6 +14,7 @@ import pyarrow as pa
 from datasets_core.building.hooks import Hooks, divide, file_of, names_of_parts, one_file_of
 from datasets_core.building.write.row_keys import KeyRecord, compare, compare_heads
 from datasets_core.engines.deadline import Deadline
+from datasets_core.engines.threads import followed
 from datasets_core.errors import CastError, CellCastError, DatasetGenerationCastError, redact
 from datasets_core.features.arrow import merge_schemas
 from datasets_core.features.cast import cast_table
@@ -21,6 +22,7 @@ from datasets_core.features.schema import Features, features_of_file, plain_sche
 from datasets_core.features.unordered import Facts, join_schemas
 from datasets_core.files import is_local_path
 from datasets_core.meta.row_blocks import RowBlocks
+from datasets_core.progress import FileMeter, Meter, ProgressFile, metered
 from datasets_core.store.manifest import ShardRecord
 from datasets_core.store.pieces import stored_names
 from datasets_core.store.shard import FileShard, ShardCache
@@ -131,7 +133,7 @@ class ShardResult:
         return sum(shard.rows for shard in self.shards)
 
 
-def run_attempt(function: Callable[[Any], ShardResult], job: Any) -> ShardResult:
+def run_attempt(function: Callable[..., ShardResult], job: Any, *, tells: str = "", counts_bytes: bool = False) -> ShardResult:
     """Run a job in a worker; its files have names of this attempt alone.
 
     An engine may run a job twice, also at the same time, and the author's code may make other rows each time. The second
@@ -140,8 +142,16 @@ def run_attempt(function: Callable[[Any], ShardResult], job: Any) -> ShardResult
     Args:
         function: runs the job.
         job: a job with `name` and `attempt(token)`.
+        tells: the folder of files which say how much of a job is done, for a progress bar; empty for none.
+        counts_bytes: what is counted are bytes of files, not rows.
     """
-    return dataclasses.replace(function(job.attempt(os.urandom(4).hex())), name=job.name)
+    attempt = job.attempt(os.urandom(4).hex())
+    if not tells or not os.path.isdir(tells):  # nobody looks, or this is another machine
+        return dataclasses.replace(function(attempt), name=job.name)
+    watched = FileMeter() if counts_bytes else Meter()
+    path = os.path.join(tells, job.name)
+    with ProgressFile(path) as file, metered(watched), followed(file.update, lambda: watched.done()):
+        return dataclasses.replace(function(attempt, on_rows=watched.add), name=job.name)
 
 
 # The keys of jobs, compared as the jobs are done, so that a key that two of them share is found before all are.

@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import contextlib
 import inspect
 import os
 import tempfile
-import threading
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, closing, contextmanager, nullcontext
 from dataclasses import dataclass, replace
@@ -15,9 +13,9 @@ from itertools import islice, repeat
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from datasets_core.engines import Engine, get_engine
-from datasets_core.engines.threads import in_thread
+from datasets_core.engines.threads import followed
 from datasets_core.errors import ConfigurationError, WorkerDiedError
-from datasets_core.progress import progress, switch
+from datasets_core.progress import progress, switch, told
 from datasets_core.store import module_state
 from datasets_core.store.chunks import copied, unchanged
 from datasets_core.store.rows.indices import as_int
@@ -299,7 +297,6 @@ async def _gathered(call: Callable[..., Any], arguments: list[Any], *, names_row
 
 
 R = TypeVar("R")
-_LOOK_SECONDS = 0.2  # between two looks at how far a function, or a worker, is
 
 
 @dataclass(frozen=True, slots=True)
@@ -397,70 +394,14 @@ def _done(
     return found
 
 
-class ProgressFile:
-    """Writes the number of rows done to a file, for the progress bar of another process.
-
-    Nothing is written if the folder does not exist, as on another machine."""
-
-    def __init__(self, path: str) -> None:
-        is_here = path and os.path.isdir(os.path.dirname(path))
-        self._descriptor = os.open(path, os.O_WRONLY | os.O_CREAT, 0o666) if is_here else -1
-        self._done = 0
-
-    def update(self, rows: int) -> None:
-        """Add rows that are done."""
-        if self._descriptor >= 0:
-            self._done += rows
-            os.pwrite(self._descriptor, b"%020d" % self._done, 0)
-
-    def __enter__(self) -> ProgressFile:
-        return self
-
-    def __exit__(self, *error: object) -> None:
-        if self._descriptor >= 0:
-            os.close(self._descriptor)
-
-
 @contextmanager
 def _watched(stage: str, total: int, files: Sequence[str]) -> Iterator[None]:
     """Show a progress bar that follows progress files; none without files."""
     if not any(files):
         yield
         return
-    with progress(stage, total=total, unit="rows") as bar, followed(bar.update, lambda: sum(map(_told, files))):
+    with progress(stage, total=total, unit="rows") as bar, followed(bar.update, lambda: sum(map(told, files))):
         yield
-
-
-@contextmanager
-def followed(tell: Callable[[int], object] | None, rows_done: Callable[[], int]) -> Iterator[None]:
-    """Report the number of finished rows several times a second, from a thread, since a call of the function may take long."""
-    if tell is None:
-        yield
-        return
-    ended = threading.Event()
-
-    def follow() -> None:
-        shown, is_over = 0, False
-        while not is_over:
-            is_over = ended.wait(_LOOK_SECONDS)
-            done = rows_done()
-            if done > shown:
-                tell(done - shown)
-                shown = done
-
-    following = in_thread(follow, "datasets_core-progress")
-    try:
-        yield
-    finally:
-        ended.set()
-        following.join()
-    following.result()
-
-
-def _told(path: str) -> int:
-    with contextlib.suppress(OSError, ValueError), open(path, "rb") as handle:
-        return int(handle.read() or 0)
-    return 0
 
 
 def as_size(batch_size: Any) -> int | None:

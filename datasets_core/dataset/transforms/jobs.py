@@ -7,6 +7,7 @@ import os
 import re
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import nullcontext
 from dataclasses import dataclass
 from functools import partial
 from types import BuiltinFunctionType, FunctionType, ModuleType
@@ -24,12 +25,13 @@ from datasets_core.dataset.results import (
     of_new_columns,
     rows_of,
 )
-from datasets_core.dataset.transforms.calling import Caller, Part, ProgressFile, borders, followed, number_of_parts, results
+from datasets_core.dataset.transforms.calling import Caller, Part, borders, number_of_parts, results
 from datasets_core.dataset.transforms.mapper import MappedRows, Mapper, MapPlan, rows_without_columns
 from datasets_core.engines import Engine
+from datasets_core.engines.threads import followed
 from datasets_core.features.base import FeatureType
 from datasets_core.features.schema import Features
-from datasets_core.progress import progress, switch
+from datasets_core.progress import ProgressFile, progress, switch
 from datasets_core.store.code import reach_of
 from datasets_core.store.rows.rows import Lineage
 from datasets_core.store.table import RowTable, zipped
@@ -409,7 +411,7 @@ def _map_part(
     writer = _writer(plan, part, folder, leaves, f"{stem}-{part.start:010d}")
     is_changed, waiting = False, 0
     try:
-        with Caller(plan.calls, part.rank) as caller, followed(tell, lambda: caller.rows_done):
+        with Caller(plan.calls, part.rank) as caller, followed(tell, lambda: caller.rows_done) if tell else nullcontext():
             mapper = Mapper(plan, part.dataset, caller)
             for each in mapper.made(0, stop, part.start) if steps is None else steps(mapper):
                 if each.has_update and not is_changed:

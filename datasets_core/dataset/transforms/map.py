@@ -9,6 +9,7 @@ import copy
 import logging
 import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import nullcontext
 from dataclasses import replace
 from functools import partial
 from string import Formatter
@@ -25,7 +26,7 @@ from datasets_core.features.arrow import is_expression
 from datasets_core.features.base import List
 from datasets_core.features.schema import Features
 from datasets_core.features.values import tensor_array
-from datasets_core.progress import progress, switch
+from datasets_core.progress import ProgressFile, progress, switch
 from datasets_core.store.pieces import Ints
 from datasets_core.store.rows.indices import as_features, checked_batch_size, names_of
 from datasets_core.store.rows.rows import Lineage, Rows
@@ -153,21 +154,21 @@ def chosen_rows(
 
 
 def _job(plan: FilterPlan, part: Part) -> Ints:
-    from datasets_core.dataset.transforms.calling import ProgressFile
 
     with ProgressFile(part.tells) as teller:
         return _chosen(plan, part, teller.update if part.tells else None)
 
 
 def _chosen(plan: FilterPlan, part: Part, tell: Callable[[int], object] | None) -> Ints:
-    from datasets_core.dataset.transforms.calling import Caller, followed
+    from datasets_core.dataset.transforms.calling import Caller
     from datasets_core.dataset.transforms.values import Inputs, columns_read
+    from datasets_core.engines.threads import followed
 
     read = None if plan.batched else columns_read(plan.calls.function)
     inputs = Inputs(part.dataset, plan.input_columns, read, is_only_read=True)
     rows = part.dataset.num_rows
     masks: list[Any] = []
-    with Caller(plan.calls, part.rank) as caller, followed(tell, lambda: caller.rows_done):
+    with Caller(plan.calls, part.rank) as caller, followed(tell, lambda: caller.rows_done) if tell else nullcontext():
         if not plan.batched:
             for block in inputs.blocks(0, rows):
                 numbers = range(part.start + block.start, part.start + block.start + block.num_rows)

@@ -467,6 +467,9 @@ def _items(values: pa.Array, start: str, stop: str, bindings: tuple[Any, ...]) -
 # `RowReader`: record batches as rows of plain Python values, compiled once for a schema.
 
 
+_MOST_COMPILED = 1000  # columns for each row
+
+
 class ValueDecoder(Protocol):
     """Converts stored values to what users see, for the columns that need it."""
 
@@ -541,6 +544,8 @@ class RowReader:
 
     def opener(self, batch: pa.RecordBatch) -> Callable[[int], dict[str, Any]]:
         """Return the function row number in `batch` → row, for single rows: it reads the buffers, not Arrow scalars."""
+        if batch.num_columns > _MOST_COMPILED * batch.num_rows:  # compiling takes longer than reading all rows otherwise
+            return lambda i: self.dicts(batch.slice(i, 1))[0]
         return bound(self._accesses(batch), self.names)
 
     def values(self, batch: pa.RecordBatch) -> Callable[[int], tuple[Any, ...]]:

@@ -113,7 +113,8 @@ def _pillow(needed_for: str) -> Any:
 
 
 _STARTS = ((b"\xff\xd8\xff", "JPEG"), (b"\x89PNG", "PNG"), (b"GIF8", "GIF"))
-_ENDINGS = {"jpg": "JPEG", "jpeg": "JPEG", "png": "PNG", "gif": "GIF"}
+_ENDINGS = {"jpg": "JPEG", "jpeg": "JPEG", "png": "PNG", "gif": "GIF", "heic": "HEIF", "heif": "HEIF"}
+_HEIF_STARTS = {b"ftyp" + brand for brand in (b"heic", b"heix", b"heim", b"heis", b"hevc", b"hevx", b"mif1", b"msf1")}
 
 
 def _opened(pillow: Any, source: str | io.BytesIO) -> Any:
@@ -121,8 +122,12 @@ def _opened(pillow: Any, source: str | io.BytesIO) -> Any:
     if isinstance(source, str):
         likely = _ENDINGS.get(source.rpartition(".")[2].lower())
     else:
-        head = source.getbuffer()[:4].tobytes()
+        head = source.getbuffer()[:12].tobytes()
         likely = next((name for start, name in _STARTS if head.startswith(start)), None)
+        if head[4:] in _HEIF_STARTS:
+            likely = "HEIF"
+    if likely == "HEIF" and likely not in pillow.OPEN:
+        needed("pillow_heif", "Decoding HEIC images", "datasets_core[heic]").register_heif_opener()
     if likely is not None:
         with contextlib.suppress(pillow.UnidentifiedImageError):
             return pillow.open(source, formats=(likely,))
@@ -257,7 +262,8 @@ class Nifti(Media):
             import gzip  # 1 ms that other columns do without
 
             raw = gzip.decompress(raw)
-        return nibabel.Nifti1Image.from_bytes(raw)
+        is_second = int.from_bytes(raw[:4], "little") == 540 or int.from_bytes(raw[:4], "big") == 540  # bytes of its header
+        return (nibabel.Nifti2Image if is_second else nibabel.Nifti1Image).from_bytes(raw)
 
 
 @dataclass(frozen=True, slots=True)

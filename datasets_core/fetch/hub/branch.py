@@ -11,7 +11,7 @@ from typing import Any, TypeVar
 from urllib.parse import quote
 
 from datasets_core import files
-from datasets_core.engines.threads import done_by
+from datasets_core.engines.threads import RetryPolicy, done_by, pause_asked
 from datasets_core.errors import (
     HubUnreachableError,
     InvalidTokenError,
@@ -20,7 +20,7 @@ from datasets_core.errors import (
     RevisionNotFoundError,
     redact_text,
 )
-from datasets_core.fetch.http import Attempts, RetryPolicy, TransientError, pause_asked, transport_failures
+from datasets_core.fetch.http import Attempts, TransientError, transport_failures
 from datasets_core.fetch.hub.client import Hub, UnansweredError, client_package, refusal
 from datasets_core.fetch.hub.files import read_small
 from datasets_core.fetch.hub.repository import HubCommit, listed_files, malformed, shown

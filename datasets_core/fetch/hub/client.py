@@ -17,7 +17,7 @@ from urllib.parse import quote, urljoin, urlsplit
 from datasets_core import files
 from datasets_core._version import __version__
 from datasets_core.config import settings
-from datasets_core.engines.threads import done_by, in_thread
+from datasets_core.engines.threads import RetryPolicy, done_by, in_thread, pause_asked
 from datasets_core.errors import (
     ConfigurationError,
     DatasetsCoreError,
@@ -33,17 +33,7 @@ from datasets_core.errors import (
     RevisionNotFoundError,
     redact,
 )
-from datasets_core.fetch.http import (
-    Attempts,
-    Credentials,
-    RetryPolicy,
-    TransientError,
-    followed,
-    origin_of,
-    pause_asked,
-    proxied,
-    transport_failures,
-)
+from datasets_core.fetch.http import Attempts, Credentials, TransientError, followed, origin_of, proxied, transport_failures
 from datasets_core.fetch.hub.repository import HubCache, HubCommit, HubFile, check_case, listed_files, malformed, shown
 from datasets_core.hub_urls import DEFAULT_REVISION, hub_url, is_commit, is_inner_path, is_repo_id
 

@@ -31,7 +31,7 @@ from typing import Any
 
 from datasets_core import files
 from datasets_core.config import settings
-from datasets_core.engines.threads import Watch, each, renewed_after_fork
+from datasets_core.engines.threads import RetryPolicy, Watch, each, renewed_after_fork
 from datasets_core.errors import (
     DataFilesNotFoundError,
     DatasetDiskError,
@@ -43,7 +43,7 @@ from datasets_core.errors import (
 )
 from datasets_core.fetch.checksums import DownloadConfig, FileRecord, record_of
 from datasets_core.fetch.disk_cache import discard
-from datasets_core.fetch.http import HttpClient, HttpResponse, RetryPolicy, closed_advice
+from datasets_core.fetch.http import HttpClient, HttpResponse, closed_advice
 from datasets_core.fetch.hub.client import Hub, refusal
 from datasets_core.fetch.hub.repository import HubCommit, HubFile
 from datasets_core.fetch.hub.transfer import BlobSource, Place, RefusalJudge, StorageUrls, blob_digest_of

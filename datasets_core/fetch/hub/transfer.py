@@ -17,11 +17,11 @@ from urllib.parse import urljoin
 
 from datasets_core import files
 from datasets_core.config import settings
-from datasets_core.engines.threads import Watch, done_by
+from datasets_core.engines.threads import RetryPolicy, Watch, done_by
 from datasets_core.errors import DatasetDiskError, DownloadError, NonMatchingChecksumError, redact
 from datasets_core.fetch.checksums import FileRecord
 from datasets_core.fetch.disk_cache import discard
-from datasets_core.fetch.http import Attempts, Credentials, HttpClient, HttpResponse, RetryPolicy, TransientError, origin_of
+from datasets_core.fetch.http import Attempts, Credentials, HttpClient, HttpResponse, TransientError, origin_of
 from datasets_core.fetch.hub.repository import HubFile
 from datasets_core.files import is_lfs_pointer, looks_like_html
 

@@ -22,8 +22,9 @@ from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any
 from urllib.parse import quote, urlsplit
 
+from datasets_core.engines.threads import RetryPolicy
 from datasets_core.errors import DownloadError, PushError
-from datasets_core.fetch.http import Attempts, RetryPolicy, TransientError, transport_failures
+from datasets_core.fetch.http import Attempts, TransientError, transport_failures
 from datasets_core.fetch.hub.branch import (
     CONFLICTS,
     PASSING,

@@ -203,7 +203,11 @@ class LocalRanges(_SoughtRanges):
         return FileVersion(found.st_size, str(found.st_mtime_ns))
 
     def _part(self, data: BinaryIO, start: int, count: int) -> bytes:
-        return os.pread(data.fileno(), count, start)
+        if hasattr(os, "pread"):
+            return os.pread(data.fileno(), count, start)
+        with open(data.name, "rb") as own:  # on Windows, where threads share the place of a file
+            own.seek(start)
+            return own.read(count)
 
 
 class OpenedRanges(_SoughtRanges):

@@ -12,7 +12,7 @@ from typing import Any, TypeVar
 
 from datasets_core import files
 from datasets_core.config import settings
-from datasets_core.engines.threads import StallTimeout, StoppedError, renewed_after_fork
+from datasets_core.engines.threads import RetryPolicy, StallTimeout, StoppedError, renewed_after_fork
 from datasets_core.errors import (
     DataFilesNotFoundError,
     DatasetsCoreError,
@@ -22,7 +22,7 @@ from datasets_core.errors import (
     redact,
     redact_text,
 )
-from datasets_core.fetch.http import Attempts, RetryPolicy, TransientError
+from datasets_core.fetch.http import Attempts, TransientError
 from datasets_core.fetch.ranges.file import Bytes, FileVersion, NoRangesError, Range, Transport, check_ranges, check_same
 from datasets_core.fetch.transfer import store_errors
 

@@ -1,6 +1,7 @@
 """Functions of TensorFlow that dataset scripts call, computed at once with numpy: tensors, records, images, datasets.
 
-Names, arguments and results are those of TensorFlow 2 in eager mode.  Graphs, sessions and models are not available.
+Names, arguments and results are those of TensorFlow 2 in eager mode.  A session reads iterators of datasets; other graphs, and
+models, are not available.
 """
 
 from __future__ import annotations
@@ -18,6 +19,7 @@ import numpy as np
 from datasets_core.errors import ConfigurationError, ExampleError
 from datasets_core.optional import needed
 from datasets_core.scripting.compat.packages import flatten, map_structure
+from datasets_core.scripting.compat.tensorflow import EagerGraph, EagerSession, OneShotIterator
 
 # -- tensors ---------------------------------------------------------------------------------------------------------------
 
@@ -254,14 +256,6 @@ FUNCTIONS: dict[str, Any] = {
     "name_scope": lambda *args, **kwargs: contextlib.nullcontext(),
     "control_dependencies": lambda *args, **kwargs: contextlib.nullcontext(),
 }
-
-
-class EagerGraph:
-    """A graph whose operations are computed at once: `with tf.Graph().as_default():` is ignored."""
-
-    def as_default(self) -> contextlib.AbstractContextManager[EagerGraph]:
-        """Return a context without effect."""
-        return contextlib.nullcontext(self)
 
 
 # -- records ---------------------------------------------------------------------------------------------------------------
@@ -678,10 +672,10 @@ DATA: dict[str, Any] = {
     "Dataset": EagerDataset,
     "TFRecordDataset": RecordDataset,
     "AUTOTUNE": -1,
-    "make_one_shot_iterator": iter,
+    "make_one_shot_iterator": OneShotIterator,
 }
 NAMES: dict[str, Mapping[str, Any]] = {
-    "tf": FUNCTIONS | {"Graph": EagerGraph},
+    "tf": FUNCTIONS | {"Graph": EagerGraph, "Session": EagerSession, "global_variables_initializer": lambda: None},
     "tf.data": DATA,
     "tf.data.experimental": {"AUTOTUNE": -1},
     "tf.dtypes": {"cast": cast},

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import contextlib
 import logging as _logging
 import os
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from contextvars import ContextVar
 from typing import Any, NamedTuple, NoReturn
 
 import numpy as np
@@ -379,6 +381,85 @@ errors = Names(
     PermissionDeniedError=PermissionError,
     UnimplementedError=type("UnimplementedError", (OtherError,), {}),
 )
+
+
+# -- graphs and sessions that only read an iterator of a dataset ---------------------------------------------------------------
+
+
+_graph: ContextVar[bool] = ContextVar("_graph", default=False)
+
+
+class EagerGraph:
+    """A graph in which `get_next()` of an iterator is fetched by a session; other operations are computed at once."""
+
+    @contextlib.contextmanager
+    def as_default(self) -> Iterator[EagerGraph]:
+        """Enter the graph."""
+        token = _graph.set(True)
+        try:
+            yield self
+        finally:
+            _graph.reset(token)
+
+
+class OneShotIterator:
+    """`tf.compat.v1.data.make_one_shot_iterator`: the elements of a dataset, once.
+
+    >>> with EagerGraph().as_default(), EagerSession() as session:
+    ...     element = OneShotIterator([1, 2]).get_next()
+    ...     session.run(element), session.run(element)
+    (1, 2)
+    """
+
+    def __init__(self, dataset: Any) -> None:
+        self._elements = dataset.as_numpy_iterator() if hasattr(dataset, "as_numpy_iterator") else iter(dataset)
+
+    def __iter__(self) -> Iterator[Any]:
+        return self
+
+    def __next__(self) -> Any:
+        return next(self._elements)
+
+    def get_next(self, name: str | None = None) -> Any:
+        """Return the next element; in a graph, what a session fetches for it.
+
+        Raises:
+            OutOfRangeError: there is no other element.
+        """
+        return self if _graph.get() else _next(self)
+
+
+def _next(elements: Iterator[Any]) -> Any:
+    try:
+        return next(elements)
+    except StopIteration:
+        raise errors.OutOfRangeError("End of sequence") from None
+
+
+class EagerSession:
+    """A session that fetches elements of iterators: other fetches are refused."""
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        """Ignore the target, the graph and the options."""
+
+    def __enter__(self) -> EagerSession:
+        return self
+
+    def __exit__(self, *args: object) -> None:
+        return None
+
+    def run(self, fetches: Any, *args: Any, **kwargs: Any) -> Any:
+        """Return the next element of an iterator; None for an initializer of variables, since there are none.
+
+        Raises:
+            OutOfRangeError: there is no other element.
+            MissingDependencyError: something else is fetched.
+        """
+        if isinstance(fetches, OneShotIterator):
+            return _next(fetches)
+        return None if fetches is None else Missing("tf.compat.v1.Session.run of a graph")()
+
+
 _FEATURES: dict[str, Any] = {
     "FixedLenFeature": FixedLenFeature,
     "FixedLenSequenceFeature": FixedLenSequenceFeature,

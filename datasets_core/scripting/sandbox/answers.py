@@ -73,6 +73,7 @@ Record = dict[str, dict[str, str]]
 """Answered requests, and paths of the files."""
 
 _MOST_NAMES = 1_000_000
+_MOST_NAME_BYTES = 16 << 20  # of all names and paths that are kept for a script
 _MOST_OPEN = 256
 _MOST_DENIED = 100
 _MOST_BYTES = 1 << 20  # of one answer
@@ -161,7 +162,7 @@ class Answers:
         self._before, self._is_blind, self._own = before, is_blind, own
         self.denied: list[Denial] = []
         self._open: dict[int, tuple[BinaryIO, bool]] = {}
-        self._num_opened = 0
+        self._num_opened = self._name_bytes = 0
 
     def __getstate__(self) -> dict[str, Any]:
         return {**self.__dict__, "_open": {}}
@@ -225,9 +226,16 @@ class Answers:
         if new:
             if self._manager is None:
                 raise self._unasked(new[0])
+            self._name_bytes += sum(2 * len(name) + len(self._folder) for name in new)
+            if self._name_bytes > _MOST_NAME_BYTES:
+                raise DatasetBuildError(
+                    f"{self._granted.script} asks for files by names of more than {_MOST_NAME_BYTES >> 20} MiB in all. Put "
+                    "them into archives."
+                )
             if not what.startswith("extract"):
                 self._check([name for name in new if self._is_remote(name)])
             known.update(zip(new, getattr(self, f"_{what.replace(' ', '_')}")(new), strict=True))
+            self._granted.given()
         return [known[name] for name in names]
 
     def _unasked(self, name: str) -> DatasetBuildError:
@@ -362,6 +370,7 @@ class Answers:
         else:
             held = self._whole(url) if self._before is not None else self._manager.held(url)
             data = self._manager.stream(url) if held is None else open(held, "rb")  # noqa: SIM115  # the script closes it
+        self._granted.given()
         self._num_opened += 1
         self._open[self._num_opened] = data, held is None and not self._granted.has_private
         return {"handle": self._num_opened, "seekable": data.seekable()}

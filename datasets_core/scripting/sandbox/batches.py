@@ -1,7 +1,8 @@
 """Values and rows on the pipe: record batches as Arrow IPC messages, with keys; handles of values that stay in the process.
 
-What comes is hostile.  Nothing that is compressed is taken, so that no buffer is larger than what came; every batch is
-validated in full, and has the columns that were announced.
+What comes is hostile.  One rule holds for all of it: a batch has types of a fixed list, plainly encoded, and each byte is in
+one buffer.  Without dictionaries, runs, compression and views that share text, no batch takes more memory or disk than came.
+The confined process sends its rows that way (`plain`); the parent checks metadata (`check_message`) before Arrow sees it.
 """
 
 from __future__ import annotations
@@ -15,12 +16,15 @@ from dataclasses import dataclass
 from typing import Any, NoReturn
 
 import numpy as np
+import numpy.typing as npt
 import pyarrow as pa
 
 from datasets_core.building.failures import words_of
 from datasets_core.building.hooks import holds_once, is_data
 from datasets_core.errors import ConfigurationError, DatasetBuildError, DatasetGenerationError
+from datasets_core.features.arrow import list_array, list_parts, struct_array, validity
 from datasets_core.features.base import plain_array
+from datasets_core.features.schema import Features, plain_schema
 from datasets_core.scripting.sandbox.denials import shown
 from datasets_core.store.fingerprint import Hasher
 
@@ -31,6 +35,7 @@ from datasets_core.store.fingerprint import Hasher
 _MOST_SHOWN = 1000
 _MAX_DEPTH = 24  # of the forms; the pipe takes 64 levels of JSON
 _LONG = 1 << 16  # characters or bytes of a value that stays in the process
+_MOST_KEYS = 1 << 12  # of a dict, unless all are texts: others may have one hash, and each is compared with all
 
 Hold = Callable[[Any], dict[str, Any]]
 
@@ -73,7 +78,7 @@ def _stays() -> NoReturn:
     raise DatasetBuildError("This value stays in the confined process of its script. Only that script reads it.")
 
 
-def encoded(value: Any, hold: Hold, *, own: str = "\0", depth: int = 0) -> Any:
+def encoded(value: Any, hold: Hold, *, own: str | tuple[str, ...] = (), depth: int = 0) -> Any:
     """Return the form of a value as JSON.
 
     Args:
@@ -100,7 +105,7 @@ def encoded(value: Any, hold: Hold, *, own: str = "\0", depth: int = 0) -> Any:
         return [encoded(item, hold, own=own, depth=depth + 1) for item in value]
     if kind is tuple:
         return {"t": [encoded(item, hold, own=own, depth=depth + 1) for item in value]}
-    if kind is dict:
+    if kind is dict and (len(value) <= _MOST_KEYS or all(type(name) is str for name in value)):
         if all(type(name) is str for name in value):
             return {"d": {name: encoded(item, hold, own=own, depth=depth + 1) for name, item in value.items()}}
         return {"m": [[encoded(each, hold, own=own, depth=depth + 2) for each in pair] for pair in value.items()]}
@@ -136,7 +141,7 @@ def decoded(form: Any, held: Callable[[Mapping[str, Any]], Any]) -> Any:
             return {name: decoded(item, held) for name, item in inner.items()}
         if tag == "t" and isinstance(inner, list):
             return tuple(decoded(item, held) for item in inner)
-        if tag == "m" and isinstance(inner, list):
+        if tag == "m" and isinstance(inner, list) and len(inner) <= _MOST_KEYS:
             return {decoded(name, held): decoded(item, held) for name, item in inner}
         if tag == "b" and isinstance(inner, str):
             return base64.b64decode(inner, validate=True)
@@ -150,9 +155,9 @@ def decoded(form: Any, held: Callable[[Mapping[str, Any]], Any]) -> Any:
 
 
 def _no_form(form: object) -> ConfigurationError:
-    text = repr(form)
-    shown = text if len(text) <= 100 else f"{text[:100]} …"
-    return ConfigurationError(f"{shown} stands for no value that a confined script is given, or gives. Do not trust it.")
+    return ConfigurationError(
+        f"{shown(repr(form), 100)} stands for no value that a confined script is given, or gives. Do not trust it."
+    )
 
 
 def shown_form(value: object) -> dict[str, Any]:
@@ -165,7 +170,7 @@ def shown_form(value: object) -> dict[str, Any]:
 
 
 def refused(value: Any) -> dict[str, Any]:
-    """Return the form of nothing: what the user says to a confined script is plain.
+    """Refuse a value: what the user says to a confined script is plain.
 
     Raises:
         ConfigurationError: always.
@@ -177,11 +182,7 @@ def refused(value: Any) -> dict[str, Any]:
 
 
 def unknown(form: Mapping[str, Any]) -> NoReturn:
-    """Raise: the form of a value that is unknown here.
-
-    Raises:
-        ConfigurationError: always.
-    """
+    """Refuse a form of a value that is unknown here."""
     raise _no_form(form)
 
 
@@ -227,13 +228,48 @@ def given_back(value: Any) -> dict[str, Any]:
 
 _MAX_COLUMNS = 100_000
 _MOST_ROWS = 1 << 20  # of one batch; processes of ours send some thousand
-_MOST_EMPTY = 1 << 24  # values of one batch that take no bytes: what is read of them does
+_MOST_EMPTY, _EMPTY_BYTES = 1 << 22, 8  # values of one batch that take no bytes on the pipe, and some when they are read
 _MOST_CHUNKS = 1000  # of a table that is sent as it is
 _MOST_MESSAGES = 1 << 16  # of one payload, and one more for so many bytes
 _LEAST_BYTES = 1 << 12
 _LEAST_INT, _MOST_INT = -(1 << 63), (1 << 63) - 1
-_RECORD_BATCH, _DICTIONARY, _SCHEMA = 3, 2, 1  # members of the union MessageHeader in Arrow's format
-_COMPRESSION = 3  # field of a RecordBatch there
+_VERSION, _HEADER, _CUSTOM = 0, 2, 4  # fields of a Message in Arrow's format
+_BUFFERS, _COMPRESSION = 2, 3  # of a RecordBatch there
+_NEWEST = 4  # the version of the metadata, V5; older ones have other rules for compression and unions
+_INLINE = 12  # bytes of a text that is in its view itself
+# What a value on the pipe may be: these, and lists, structs and maps of them.
+_COMPACT = tuple(
+    getattr(pa.types, f"is_{name}")
+    for name in ("primitive", "null", "decimal", "string", "binary", "large_string", "large_binary", "fixed_size_binary")
+)
+_LEAVES = (*_COMPACT, pa.types.is_string_view, pa.types.is_binary_view)  # views may show one text many times
+_NESTED = tuple(getattr(pa.types, f"is_{name}") for name in ("list", "large_list", "fixed_size_list", "struct", "map"))
+# What Arrow raises for metadata that somebody made up: `KeyError` for a type without a class in pyarrow.
+_FAULTS = (
+    *(KeyError, TypeError, ValueError, IndexError, AttributeError, NotImplementedError, RecursionError, OverflowError),
+    *(MemoryError, OSError, SystemError, pa.ArrowException),
+)
+
+
+def is_plain(kind: pa.DataType, leaves: Sequence[Callable[[pa.DataType], bool]] = _LEAVES) -> bool:
+    """Return True if the pipe takes values of a type.
+
+    Args:
+        kind: the type.
+        leaves: tests of types that are not nested.
+
+    >>> is_plain(pa.list_(pa.string())), is_plain(pa.dictionary(pa.int8(), pa.string()))
+    (True, False)
+    """
+    if isinstance(kind, pa.BaseExtensionType):
+        return not _is_foreign(kind) and is_plain(kind.storage_type, leaves)
+    if _is(kind, _NESTED):
+        return all(is_plain(kind.field(number).type, leaves) for number in range(kind.num_fields))
+    return _is(kind, leaves)
+
+
+def _is(kind: pa.DataType, tests: Sequence[Callable[[pa.DataType], bool]]) -> bool:
+    return any(test(kind) for test in tests)
 
 
 class OtherKey:
@@ -302,8 +338,56 @@ def schema_form(schema: pa.Schema) -> str:
     return base64.b64encode(schema.serialize().to_pybytes()).decode("ascii")
 
 
+def plain(data: pa.RecordBatch | pa.Table) -> pa.RecordBatch | pa.Table:
+    """Return rows in the types and encodings of the pipe: dictionaries and runs decoded, list views as lists, views compact.
+
+    Raises:
+        ConfigurationError: no feature supports the type of a column.
+    """
+    if all(is_plain(kind, _COMPACT) for kind in data.schema.types):
+        return data
+    Features.from_arrow_schema(data.schema)
+    columns = [
+        pa.chunked_array([_plain(chunk) for chunk in column.chunks or [pa.array([], column.type)]])
+        if isinstance(data, pa.Table)
+        else _plain(column)
+        for column in data.columns
+    ]
+    fields = [field.with_type(column.type) for field, column in zip(data.schema, columns, strict=True)]
+    return type(data).from_arrays(columns, schema=pa.schema(fields, data.schema.metadata))
+
+
+def _plain(array: pa.Array) -> pa.Array:
+    kind = array.type
+    if is_plain(kind, _COMPACT):
+        return array
+    if isinstance(kind, pa.BaseExtensionType):
+        storage = _plain(array.storage)
+        return pa.ExtensionArray.from_storage(kind, storage) if storage.type == kind.storage_type else storage
+    if pa.types.is_dictionary(kind):
+        nested = pa.types.is_nested(kind.value_type)  # which cannot be decoded, as views cannot be taken
+        return _plain(array.dictionary.take(array.indices) if nested else array.dictionary_decode())
+    if pa.types.is_run_end_encoded(kind):
+        return _plain(pa.array(array.to_pylist(), kind.value_type))
+    if pa.types.is_string_view(kind) or pa.types.is_binary_view(kind):
+        return array.cast(pa.large_string() if pa.types.is_string_view(kind) else pa.large_binary()).cast(kind)
+    valid = validity(array)
+    if pa.types.is_struct(kind):
+        children = [_plain(child) for child in array.flatten()]
+        fields = [kind.field(number).with_type(child.type) for number, child in enumerate(children)]
+        return struct_array(pa.struct(fields), len(array), valid, children)
+    lengths, valid, child = list_parts(array)
+    child = _plain(child)
+    field = (pa.field("item", child.type) if pa.types.is_map(kind) else kind.value_field).with_type(child.type)
+    if pa.types.is_fixed_size_list(kind):
+        return list_array(pa.list_(field, kind.list_size), lengths, valid, child)
+    is_large = pa.types.is_large_list(kind) or pa.types.is_large_list_view(kind)
+    return list_array(pa.large_list(field) if is_large else pa.list_(field), lengths, valid, child)
+
+
 def whole(data: pa.RecordBatch | pa.Table) -> pa.Buffer:
     """Return a stream of the schema and the rows."""
+    data = plain(data)
     if isinstance(data, pa.Table) and sum(column.num_chunks for column in data.columns) > _MOST_CHUNKS:
         data = data.combine_chunks()  # each would be a message of its own
     sink = pa.BufferOutputStream()
@@ -320,19 +404,11 @@ class Sender:
 
     def payload(self, batch: pa.RecordBatch) -> tuple[dict[str, Any], pa.Buffer]:
         """Return the head and the payload of a batch."""
-        is_new = self._schema is None or not batch.schema.equals(self._schema, check_metadata=True)
-        if not is_new and not _has_dictionaries(batch.schema):
+        batch = plain(batch)
+        if self._schema is not None and batch.schema.equals(self._schema, check_metadata=True):
             return {"rows": batch.num_rows}, batch.serialize()
         self._schema = batch.schema
         return {"rows": batch.num_rows, "schema": True}, whole(batch)
-
-
-def _has_dictionaries(schema: pa.Schema) -> bool:
-    return any(map(_is_encoded, schema.types))
-
-
-def _is_encoded(kind: pa.DataType) -> bool:
-    return pa.types.is_dictionary(kind) or any(_is_encoded(kind.field(number).type) for number in range(kind.num_fields))
 
 
 # -- in the parent -----------------------------------------------------------------------------------------------------
@@ -344,10 +420,14 @@ class Receiver:
     Args:
         what: whose rows, as the subject of a sentence.
         expected: the schema that every batch has; None if rows decide.
+
+    Attributes:
+        empty_bytes: of memory that values take which took none on the pipe.
     """
 
     def __init__(self, what: str, expected: pa.Schema | None = None) -> None:
-        self._what, self._expected = what, expected
+        self._what, self._expected = what, None if expected is None else plain_schema(expected)
+        self.empty_bytes = 0
         self._schema: pa.Schema | None = None
 
     def keys(self, head: Mapping[str, Any], payload: Any) -> Sequence[Any]:
@@ -364,14 +444,14 @@ class Receiver:
                 return range(start, stop)
             if "column" in head:
                 batch = self._read(payload)
-                _validate(batch, payload)
+                self._validate(batch, payload)
                 (column,) = batch
                 if column.type not in (pa.int64(), pa.string()) or column.null_count or len(column) > _MOST_ROWS:
                     raise ValueError(column.type)
                 found: list[Any] = column.to_pylist()
                 return found
             return [decoded(form, _key) for form in head["keys"]]
-        except (KeyError, TypeError, ValueError, OverflowError, MemoryError, OSError, SystemError, pa.ArrowException) as error:
+        except _FAULTS as error:
             raise self._refused(f"keys that are none ({type(error).__name__})") from error
 
     def batch(self, head: Mapping[str, Any], payload: Any) -> pa.RecordBatch:
@@ -388,8 +468,8 @@ class Receiver:
                 self._schema = batch.schema
             if batch.num_rows > _MOST_ROWS:
                 raise ValueError(f"{batch.num_rows:,} rows at once")
-            _validate(batch, payload)
-        except (TypeError, ValueError, MemoryError, OSError, SystemError, pa.ArrowException) as error:
+            self._validate(batch, payload)
+        except _FAULTS as error:
             raise self._refused(f"a damaged batch of rows ({type(error).__name__}: {str(error)[:200]})") from error
         if batch.num_rows != head.get("rows"):
             raise self._refused(f"a batch of {batch.num_rows} rows, which was announced with {head.get('rows')!r}")
@@ -405,21 +485,18 @@ class Receiver:
         """
         try:
             table = pa.Table.from_batches(*self._stream(payload))
-            _validate(table, payload)
-        except (TypeError, ValueError, MemoryError, OSError, SystemError, pa.ArrowException) as error:
+            self._validate(table, payload)
+        except _FAULTS as error:
             raise self._refused(f"a damaged table ({type(error).__name__}: {str(error)[:200]})") from error
         return table
 
     def _next(self, payload: Any) -> pa.RecordBatch:
         message = pa.ipc.read_message(_buffer(payload))
         check_message(message)
-        if message.type != "record batch":
-            raise ValueError(message.type)
         return pa.ipc.read_record_batch(message, self._schema)
 
     def _read(self, payload: Any) -> pa.RecordBatch:
-        """Return the one batch of a stream."""
-        (batch,), _ = self._stream(payload)
+        ((batch,), _) = self._stream(payload)
         return batch
 
     def _stream(self, payload: Any) -> tuple[list[pa.RecordBatch], pa.Schema]:
@@ -428,15 +505,22 @@ class Receiver:
         for number, message in enumerate(pa.ipc.MessageReader.open_stream(buffer)):
             check_message(message)
             if (message.type == "schema") is not (number == 0):
-                raise ValueError("no schema" if schema is None else "two schemas")
+                raise ValueError("two schemas" if number else "no schema")
             if number > _MOST_MESSAGES + len(buffer) // _LEAST_BYTES:
                 raise ValueError(f"more than {number:,} messages in {len(buffer):,} bytes")
             if schema is None:
-                schema = _known_schema(pa.ipc.read_schema(message))
+                schema = _known_schema(message)
         if schema is None:
             raise ValueError("no schema")
         with pa.ipc.open_stream(buffer) as reader:
             return list(reader), schema
+
+    def _validate(self, data: pa.RecordBatch | pa.Table, payload: Any) -> None:
+        """Refuse what is not sound: lengths first, since looking into what has wrong ones may end the process."""
+        data.validate()
+        chunks = [chunk for column in data.columns for chunk in getattr(column, "chunks", [column])]
+        self.empty_bytes += _EMPTY_BYTES * check_values(chunks, payload)
+        data.validate(full=True)
 
     def _refused(self, reason: str) -> DatasetGenerationError:
         return DatasetGenerationError(
@@ -444,11 +528,35 @@ class Receiver:
         )
 
 
-def _known_schema(schema: pa.Schema) -> pa.Schema:
-    if len(schema) > _MAX_COLUMNS:
-        raise ValueError(f"{len(schema)} columns")
-    if any(map(_is_foreign, schema.types)):
-        raise ValueError("an extension type")
+def read_schema(payload: Any) -> pa.Schema:
+    """Return a schema that came alone.
+
+    Raises:
+        ValueError: it is none, or has more columns or other types than rows may have.
+    """
+    try:
+        schema = pa.ipc.read_schema(_buffer(payload))
+        num_fields, pending = 0, list(schema.types)
+        while pending:
+            kind = pending.pop()
+            num_fields += 1
+            if num_fields > _MAX_COLUMNS:
+                raise ValueError(f"more than {_MAX_COLUMNS:,} columns and fields")
+            pending += [kind.field(number).type for number in range(kind.num_fields)]
+        for field in schema:
+            if _is_foreign(field.type):
+                raise ValueError(f"an extension type ({field.type.extension_name[:100]!r})")
+    except _FAULTS as error:
+        raise ValueError(f"{type(error).__name__}: {str(error)[:200]}") from error
+    return schema
+
+
+def _known_schema(message: Any) -> pa.Schema:
+    """Return the schema of rows."""
+    schema = read_schema(message.serialize())
+    for field in schema:
+        if not is_plain(field.type):
+            raise ValueError(f"a column of the type {str(field.type)[:100]}")
     return schema
 
 
@@ -466,78 +574,91 @@ def _key(form: Mapping[str, Any]) -> Any:
 
 
 def _is_foreign(kind: pa.DataType) -> bool:
-    """Return True if an extension type is in a type that is none of Arrow's own."""
     if isinstance(kind, pa.BaseExtensionType):
         return not kind.extension_name.startswith("arrow.") or kind.extension_name == "arrow.py_extension_type"
     return any(_is_foreign(kind.field(number).type) for number in range(kind.num_fields))
 
 
 def _buffer(payload: Any) -> pa.Buffer:
-    if payload is None:
-        raise ValueError("no rows")
     return payload if isinstance(payload, pa.Buffer) else pa.py_buffer(payload)
 
 
-def _validate(data: pa.RecordBatch | pa.Table, payload: Any) -> None:
-    """Refuse what is not sound: lengths and bounds first, since looking into what has wrong ones may end the process."""
-    data.validate()
-    check_values([chunk for column in data.columns for chunk in getattr(column, "chunks", [column])], payload)
-    data.validate(full=True)
-
-
-def check_values(arrays: Sequence[pa.Array], payload: Any) -> None:
-    """Refuse huge numbers of values that take no bytes in the message, but memory once they are read.
+def check_values(arrays: Sequence[pa.Array], payload: Any) -> int:
+    """Return the number of values that take no bytes as they come, and do as soon as they are read.
 
     Raises:
-        ValueError: there are such.
+        ValueError: there are more than a batch may have, or texts that are the same bytes.
     """
-    most = max(_MOST_EMPTY, 8 * len(memoryview(payload)))
+    most, num_empty = max(_MOST_EMPTY, len(memoryview(payload))), 0
     pending = list(arrays)
     while pending:
         array = pending.pop()
-        if len(array) > most:
-            raise ValueError(f"{len(array):,} values in {len(memoryview(payload)):,} bytes")
+        kind = array.type
         if isinstance(array, pa.ExtensionArray):
             pending.append(array.storage)
-        elif isinstance(array, pa.DictionaryArray):
-            pending.append(array.dictionary)
-        elif isinstance(array, (pa.StructArray, pa.UnionArray)):
-            pending += [array.field(number) for number in range(array.type.num_fields)]
-        elif pa.types.is_list_view(array.type) or pa.types.is_large_list_view(array.type):
-            num_values = int(np.asarray(array.sizes).sum(dtype=np.float64))  # all may show the same
-            if num_values > most:
-                raise ValueError(f"{num_values:,} values in {len(memoryview(payload)):,} bytes")
+        elif pa.types.is_struct(kind) and kind.num_fields:
+            pending += [array.field(number) for number in range(kind.num_fields)]
+        elif pa.types.is_fixed_size_list(kind) and kind.list_size:
             pending.append(array.values)
-        elif pa.types.is_nested(array.type) or pa.types.is_run_end_encoded(array.type):
-            pending.append(array.values)  # a list, a map, or runs
+        elif _is(kind, _NESTED) and not pa.types.is_struct(kind) and not pa.types.is_fixed_size_list(kind):
+            pending.append(array.values)  # a list, or a map
+        elif pa.types.is_string_view(kind) or pa.types.is_binary_view(kind):
+            _check_views(array)
+        elif pa.types.is_null(kind) or _is(kind, _NESTED) or (pa.types.is_fixed_size_binary(kind) and not kind.byte_width):
+            num_empty += len(array)
+            if num_empty > most:
+                raise ValueError(f"{num_empty:,} values in {len(memoryview(payload)):,} bytes")
+    return num_empty
+
+
+def _check_views(array: pa.Array) -> None:
+    """Refuse views that show the same text many times."""
+    _, views, *texts = array.buffers()
+    sizes = np.frombuffer(views or b"", np.int32)[:: 16 // 4][array.offset : array.offset + len(array)]
+    num_bytes = int(sizes[sizes > _INLINE].sum(dtype=np.int64))
+    if num_bytes > sum(len(text) for text in texts):
+        raise ValueError(f"views of {num_bytes:,} bytes in {sum(len(text) for text in texts):,}")
 
 
 def check_message(message: Any) -> None:
-    """Refuse a message whose buffers are compressed: they may become any size.
+    """Refuse a message whose rows could take other memory than it has.
 
     Raises:
-        ValueError: they are, or the message is of another kind than rows and their schema.
+        ValueError: its buffers are compressed or share bytes, its metadata are of an older version or have notes, or it is of
+            another kind than rows and their schema.
     """
     kind = message.type
-    if kind == "schema":
-        return
-    if kind not in ("record batch", "dictionary"):
+    if kind not in ("schema", "record batch"):
         raise ValueError(f"a message of kind {kind!r}")
     metadata = bytes(message.metadata)
     try:
         root = _Table(metadata, _uint(metadata, 0))
-        header = root.table(2)
-        if kind == "dictionary":
-            header = header.table(1)
-        compressed = header.offset(_COMPRESSION)
+        version = root.scalar(_VERSION, "<h")
+        if version != _NEWEST or root.offset(_CUSTOM):
+            raise ValueError(f"metadata of version {version + 1}" if version != _NEWEST else "metadata with notes")
+        if kind == "schema":
+            return
+        header = root.table(_HEADER)
+        if header.offset(_COMPRESSION):
+            raise ValueError("compressed buffers")
+        _check_buffers(header.structs(_BUFFERS, 2), 0 if message.body is None else len(message.body))
     except struct.error as error:
         raise ValueError("metadata that are none") from error
-    if compressed:
-        raise ValueError("compressed buffers")
+
+
+def _check_buffers(buffers: Any, size: int) -> None:
+    """Each begins where the one before it has ended, or later, and the last one ends within the body."""
+    starts, lengths = buffers[:, 0], buffers[:, 1]
+    if len(buffers) and (buffers.min() < 0 or buffers.max() > size):
+        raise ValueError("buffers out of their message")
+    is_used = lengths > 0
+    starts, stops = starts[is_used], (starts + lengths)[is_used]
+    if (stops > size).any() or (starts[1:] < stops[:-1]).any():
+        raise ValueError("buffers that share bytes")
 
 
 class _Table:
-    """A table of flatbuffers: as much of the format as says whether a field is there."""
+    """A table of flatbuffers."""
 
     def __init__(self, data: bytes, position: int) -> None:
         self._data, self._position = data, position
@@ -545,21 +666,35 @@ class _Table:
         self._fields = position - back
 
     def offset(self, field: int) -> int:
-        """Return the offset of a field from the begin of the table; 0 if it is missing."""
         if self._fields < 0:
             raise struct.error("before the beginning")
         (size,) = struct.unpack_from("<H", self._data, self._fields)
         place = 4 + 2 * field
         return struct.unpack_from("<H", self._data, self._fields + place)[0] if place + 2 <= size else 0
 
+    def scalar(self, field: int, form: str) -> int:
+        at = self.offset(field)
+        return int(struct.unpack_from(form, self._data, self._position + at)[0]) if at else 0
+
     def table(self, field: int) -> _Table:
-        """Return the table that a field leads to."""
+        return _Table(self._data, self._place(field))
+
+    def structs(self, field: int, width: int) -> npt.NDArray[np.int64]:
+        """Return a vector of structs of so many integers of 64 bits; empty if it is missing."""
+        if not self.offset(field):
+            return np.zeros((0, width), np.int64)
+        place = self._place(field)
+        count = _uint(self._data, place)
+        if place + 4 + 8 * width * count > len(self._data):
+            raise struct.error("behind the end")
+        return np.frombuffer(self._data, "<i8", width * count, place + 4).reshape(count, width)
+
+    def _place(self, field: int) -> int:
         at = self.offset(field)
         if not at:
             raise struct.error("a field that is missing")
-        return _Table(self._data, self._position + at + _uint(self._data, self._position + at))
+        return self._position + at + _uint(self._data, self._position + at)
 
 
 def _uint(data: bytes, position: int) -> int:
-    (value,) = struct.unpack_from("<I", data, position)
-    return int(value)
+    return int(struct.unpack_from("<I", data, position)[0])

@@ -31,7 +31,7 @@ from datasets_core.errors import (
 from datasets_core.features.schema import Features
 from datasets_core.features.unordered import Facts
 from datasets_core.fetch.checksums import CHECKSUMS_NAME
-from datasets_core.files import Overdue, free_bytes
+from datasets_core.files import Overdue, free_bytes, is_url
 from datasets_core.meta.data_files import DataFilesDict
 from datasets_core.meta.info import DatasetInfo, info_of
 from datasets_core.meta.version import Version
@@ -42,6 +42,7 @@ from datasets_core.scripting.sandbox.batches import (
     decoded,
     encoded,
     given_back,
+    read_schema,
     refused,
     remote_value,
     schema_form,
@@ -220,7 +221,8 @@ class SandboxedBuilder(DatasetBuilder):
         held = self._confinement
         assert held.blind is not None
         children = held.blind[0]
-        children.make = held.children.make
+        children.make = _without_names(held.children.make)
+        request = {**request, "downloads": {**request["downloads"], "data_dir": _hidden(request["downloads"]["data_dir"])}}
         try:
             with contextlib.suppress(DatasetsCoreError):  # it may need hidden files: its requests count
                 children.named(request, answers, answers, self._deadline)
@@ -256,6 +258,8 @@ class SandboxedBuilder(DatasetBuilder):
                 batch, keys = receiver.batch(head, message.payload), None
                 if len(found) != batch.num_rows or not batch.num_rows:
                     raise self._nonsense(f"{len(found)} keys for {batch.num_rows} rows")
+                self._made_bytes += receiver.empty_bytes
+                receiver.empty_bytes = 0
                 yield Encoded(found, batch, self._facts_of(head.get("facts")) if job.is_order_free else None)
         if is_changed:
             raise ChangedRowsError
@@ -271,7 +275,10 @@ class SandboxedBuilder(DatasetBuilder):
                     self._hear(message.head)
                     again = message.head.get("reread")
                 else:
-                    yield decoded(message.head.get("key"), _key), receiver.table(message.payload)
+                    table = receiver.table(message.payload)
+                    self._made_bytes += receiver.empty_bytes
+                    receiver.empty_bytes = 0
+                    yield decoded(message.head.get("key"), _key), table
         if again is not None:
             raise Replay(self._schema_of(again))
 
@@ -411,8 +418,8 @@ class SandboxedBuilder(DatasetBuilder):
 
     def _schema_of(self, form: Any) -> pa.Schema:
         try:
-            return pa.ipc.read_schema(pa.py_buffer(base64.b64decode(form, validate=True)))
-        except (TypeError, ValueError, OSError, pa.ArrowException) as error:
+            return read_schema(base64.b64decode(form, validate=True))
+        except (TypeError, ValueError) as error:
             raise self._nonsense("a damaged schema") from error
 
     def _nonsense(self, what: str) -> DatasetGenerationError:
@@ -459,6 +466,25 @@ def _make_request(said: Mapping[str, Any]) -> dict[str, Any]:
         "data_files": None if data_files is None else files_form(data_files),
         "options": encoded(options, refused),
     }
+
+
+def _without_names(make: dict[str, Any] | None) -> dict[str, Any] | None:
+    """Return the request that makes the builder, for a run that may still ask for URLs: the paths of files are the user's."""
+    if make is None:
+        return None
+    hidden = [
+        [split, [[_hidden(path, number), size, identity] for number, (path, size, identity) in enumerate(files)]]
+        for split, files in make["data_files"] or ()
+    ]
+    data_files = None if make["data_files"] is None else hidden
+    return {**make, "data_dir": _hidden(make["data_dir"]), "data_files": data_files}
+
+
+def _hidden(path: str | None, number: int = 0) -> str | None:
+    """Return a path that stands for a local one: its extension alone."""
+    if path is None or is_url(path):
+        return path
+    return f"/fetched by hand/{number}{os.path.splitext(path)[1][:8]}"
 
 
 def _split_of(entry: Any, script: str) -> SplitGenerator:

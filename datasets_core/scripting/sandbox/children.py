@@ -97,6 +97,7 @@ class Children:
         script: the script, for messages.
         home: where its files are.
         readable: further paths that it may read.
+        listed: folders whose names alone it may read.
         load: the request to load it.
         preload: modules that it imports.
 
@@ -107,9 +108,16 @@ class Children:
     """
 
     def __init__(
-        self, script: str, home: Home, *, readable: tuple[str, ...], load: Mapping[str, Any], preload: tuple[str, ...] = ()
+        self,
+        script: str,
+        home: Home,
+        *,
+        readable: tuple[str, ...],
+        listed: tuple[str, ...] = (),
+        load: Mapping[str, Any],
+        preload: tuple[str, ...] = (),
     ) -> None:
-        self.script, self.home, self.readable = script, home, readable
+        self.script, self.home, self.readable, self.listed = script, home, readable, listed
         self._load, self._preload = dict(load), preload
         self.make: dict[str, Any] | None = None
         self.splits: tuple[dict[str, Any], Answer] | None = None
@@ -193,6 +201,7 @@ class Children:
         child = SandboxedProcess.start(
             Sandbox(
                 readable=(*self.readable, self.home.files),
+                listed=self.listed,
                 scratch=self.home.scratch(self._family),
                 memory_bytes=limits.confined_memory_bytes,
                 cpu_seconds=limits.confined_cpu_seconds,

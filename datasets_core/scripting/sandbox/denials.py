@@ -7,6 +7,7 @@ protection: Landlock and seccomp stop code that bypasses it, and `Notices` repor
 
 from __future__ import annotations
 
+import contextlib
 import errno
 import os
 import re
@@ -21,6 +22,7 @@ from typing import Any
 
 from datasets_core import errors
 from datasets_core.errors import (
+    ConfinementUnavailableError,
     DatasetDiskError,
     DatasetGenerationError,
     DatasetsCoreError,
@@ -28,8 +30,10 @@ from datasets_core.errors import (
     DeniedAccessWarning,
     MissingDependencyError,
     ScriptMemoryError,
+    UntrustedScriptError,
     redact,
 )
+from datasets_core.errors.base import authors_frames
 from datasets_core.optional import is_installed
 from datasets_core.scripting.sandbox.kernel import name_of, pretended
 
@@ -75,12 +79,20 @@ class Watch:
         readable: files and folders that may be read.
         writable: folders that may be written.
         trusted: folders whose code is not the script's.
+        listed: folders whose names may be read.
         hides: what may not be read is not there at all.
     """
 
     def __init__(
-        self, *, readable: Iterable[str], writable: Iterable[str], trusted: Iterable[str], hides: bool = False
+        self,
+        *,
+        readable: Iterable[str],
+        writable: Iterable[str],
+        trusted: Iterable[str],
+        listed: Iterable[str] = (),
+        hides: bool = False,
     ) -> None:
+        self._listed = tuple(map(os.path.realpath, listed))
         self._hides = hides
         self.denials: list[Denial] = []
         self.unsent: list[Denial] = []
@@ -91,6 +103,7 @@ class Watch:
         self._folders: dict[tuple[str, bool], bool] = {}
         self._by_path: dict[str, Denial] = {}
         self._handlers = self._table()
+        self.tell: Callable[[], None] | None = None  # sends what is unsent to the parent
 
     def hook(self, event: str, arguments: tuple[Any, ...]) -> None:
         """Audit hook for `sys.addaudithook`.
@@ -204,6 +217,9 @@ class Watch:
         if place is not None and denial not in self.denials and len(self.denials) < _MAX_DENIALS:
             self.denials.append(denial)
             self.unsent.append(denial)
+            if self.tell is not None:
+                with contextlib.suppress(OSError):  # the parent has gone, and this process goes with it
+                    self.tell()
         return denial
 
     def _place(self) -> tuple[str | None, int | None] | None:
@@ -252,7 +268,7 @@ class Watch:
         if path is None or not isinstance(path, (str, bytes, os.PathLike)):
             return
         whole = self._absolute(path)
-        if self._is_inside(whole, writing=False):
+        if self._is_inside(whole, writing=False) or (words == "list" and _below(os.path.realpath(whole), self._listed)):
             return
         if os.path.lexists(whole):
             self._by_path[whole] = self._note(f"{words} {_cut_path(whole)!r}")
@@ -327,6 +343,8 @@ def _command(words: Any) -> str:
 _MAX_TEXT = 20_000
 _MAX_FACTS = 100
 _MAX_LINES = 30
+# Programs decide by these whether they trust a script: no script makes one.
+_ABOUT_TRUST = (UntrustedScriptError, ConfinementUnavailableError)
 
 
 def head_of(error: BaseException, denial: Denial | None = None) -> dict[str, Any]:
@@ -347,7 +365,10 @@ def head_of(error: BaseException, denial: Denial | None = None) -> dict[str, Any
     elif _is_memory(error):
         error = ScriptMemoryError("A confined script").with_traceback(error.__traceback__)
     facts = {name: value for name, value in vars(error).items() if _is_plain(value)} if _is_ours(error) else {}
-    lines = traceback.format_exception(type(error), error, error.__traceback__, limit=-_MAX_LINES, chain=False)
+    cause = error.__cause__
+    told = cause if cause is not None and getattr(error, "of_users_function", False) else error
+    frames = authors_frames(told) or told.__traceback__
+    lines = traceback.format_exception(type(told), told, frames, limit=-_MAX_LINES, chain=False)
     return {
         "error": {
             "class": type(error).__name__,
@@ -391,7 +412,7 @@ def raised(head: Mapping[str, Any], *, script: str) -> DatasetsCoreError:
     told = told if isinstance(told, dict) else {}
     name, message = shown(told.get("class", "?"), 200), shown(told.get("message", ""))
     kind = getattr(errors, name, None)
-    if isinstance(kind, type) and issubclass(kind, DatasetsCoreError):
+    if isinstance(kind, type) and issubclass(kind, DatasetsCoreError) and not issubclass(kind, _ABOUT_TRUST):
         facts = told.get("facts")
         facts = facts if isinstance(facts, dict) else {}
         state = {key: _tupled(value) for key, value in facts.items() if key.isidentifier() and key[0] != "_" and key != "args"}

@@ -6,12 +6,10 @@ is of, and links it into the script's own folder.  Other commits and other repos
 
 from __future__ import annotations
 
-import ipaddress
 import logging
 import os
 import posixpath
 import shutil
-import socket
 from collections.abc import Iterable, Sequence
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, BinaryIO
@@ -27,7 +25,7 @@ from datasets_core.errors import (
     redact,
 )
 from datasets_core.fetch.checksums import DownloadConfig, FileRecord, record_of
-from datasets_core.fetch.http import origin_of
+from datasets_core.fetch.http import OwnLinkError, address_of, looked_up, origin_of
 from datasets_core.fetch.hub.repository import HubCommit
 from datasets_core.hub_urls import DEFAULT_REVISION, PREFIX, parse_hub_url
 
@@ -40,8 +38,6 @@ if TYPE_CHECKING:
 
 
 logger = logging.getLogger(__name__)
-
-Address = ipaddress.IPv4Address | ipaddress.IPv6Address
 
 _LONGEST_URL = 8192
 
@@ -64,6 +60,46 @@ def check_folder(folder: str, what: str) -> None:
         )
 
 
+def visible(folder: str, without: Sequence[str] = ()) -> tuple[list[str], list[str]]:
+    """Return what a script may read of a folder: all but hidden files and folders, which hold tokens and settings.
+
+    Args:
+        folder: the folder.
+        without: files and folders in it that are hidden too.
+
+    Returns:
+        What may be read completely, and the folders that may only be listed: those of hidden files.
+    """
+    hidden, found, is_whole = set(map(os.path.realpath, without)), [os.path.realpath(folder)], dict[str, bool]()
+
+    def entries(place: str) -> list[os.DirEntry[str]]:
+        try:
+            with os.scandir(place) as listed:
+                return [entry for entry in listed if not entry.is_symlink()]  # what a link leads to is readable, or not
+        except OSError:  # a file, or what cannot be read anyway
+            return []
+
+    def is_shown(entry: os.DirEntry[str]) -> bool:
+        return not entry.name.startswith(".") and entry.path not in hidden
+
+    for place in found:  # grows
+        listed = entries(place)
+        is_whole[place] = all(map(is_shown, listed))
+        found += [entry.path for entry in listed if is_shown(entry) and entry.is_dir(follow_symlinks=False)]
+    for place in reversed(found[1:]):
+        if not is_whole[place]:
+            is_whole[os.path.dirname(place)] = False
+    readable, some, pending = list[str](), list[str](), found[:1]
+    while pending:
+        place = pending.pop()
+        if is_whole.get(place, True):
+            readable.append(place)
+        else:
+            some.append(place)
+            pending += [entry.path for entry in entries(place) if is_shown(entry)]
+    return readable, some
+
+
 class Granted:
     """The rules for one script.
 
@@ -72,27 +108,35 @@ class Granted:
         roots: folders and files that it may read, and cannot write.
         mark: file that says that something among the downloads is not public.
         holds_user_data: the user's own files are among the roots.
+        without: files and folders below the roots that it may not read.
     """
 
-    def __init__(self, script: str, roots: Sequence[str], *, mark: str, holds_user_data: bool) -> None:
+    def __init__(
+        self, script: str, roots: Sequence[str], *, mark: str, holds_user_data: bool, without: Sequence[str] = ()
+    ) -> None:
         self.script, self.roots, self._mark = script, tuple(map(os.path.realpath, roots)), mark
+        self._without = tuple(map(os.path.realpath, without))
         self.holds_user_data = holds_user_data
-        self._has_private = os.path.exists(mark)
+        self._private_hosts = _hosts_of(mark)  # None: nothing that is not public was given yet
+        self._coming: set[str] = set()  # hosts that are not public, whose files are being fetched
         self._told_of: set[str] = set()
 
     @property
     def has_private(self) -> bool:
         """True if the script was given something that is not public."""
-        return self._has_private
+        return self._private_hosts is not None
 
     def path(self, path: str) -> str:
         """Return a path that the script named, as the parent may open it.
 
         Raises:
-            DeniedAccessError: it lies, or leads, elsewhere.
+            DeniedAccessError: it lies, or leads, elsewhere, or is hidden in a folder that others filled.
         """
         place = os.path.realpath(path)
-        if not any(place == root or place.startswith(os.path.join(root, "")) for root in self.roots):
+        below = [root for root in self.roots if place == root or place.startswith(os.path.join(root, ""))]
+        own = os.path.join(os.path.realpath(os.path.dirname(self._mark)), "")  # what was fetched for it may be hidden
+        is_left_out = any(place == left or place.startswith(os.path.join(left, "")) for left in self._without)
+        if is_left_out or not any(root.startswith(own) or os.sep + "." not in place[len(root) :] for root in below):
             raise DeniedAccessError(f"read {path!r} by its download manager", path=self.script)
         return place
 
@@ -105,15 +149,16 @@ class Granted:
         except DeniedAccessError:
             return None
 
+    # The rule of the flow: what the script was given that is not public goes nowhere.  From then on no name is looked up, and
+    # nothing is requested, but at the hosts that the private files came from.  All requests of all confined scripts pass here.
+
     def urls(self, urls: Sequence[str]) -> None:
         """Check that the parent may fetch URLs that the script requests together.
 
         Raises:
-            DeniedAccessError: a protocol other than http(s), a link-local address, or any public
-                address after the script got private data.
+            DeniedAccessError: a protocol other than http(s), a link-local address, or any host but the
+                private ones after the script got private data.
         """
-        private = []
-        known: dict[tuple[str | None, int], list[Address]] = {}
         for url in urls:
             parts = urlsplit(url)
             if parts.scheme.lower() not in ("http", "https") or "::" in url or not parts.hostname:
@@ -122,15 +167,8 @@ class Granted:
                 raise DeniedAccessError(f"fetch a URL of {len(url):,} characters", path=self.script)
             if "@" in parts.netloc:
                 raise DeniedAccessError(f"fetch {redact(url)!r}, which holds a user's name", path=self.script)
-            host = (parts.hostname, _port(url))
-            if host not in known:
-                known[host] = self._addresses(url)
-            is_private = any(not address.is_global for address in known[host])
-            private.append(is_private)
-            if not is_private and self._has_private:
-                raise DeniedAccessError(f"fetch {redact(url)!r} after it was given files that are not public", path=self.script)
-        if any(private):
-            self.marked()
+        for url in dict.fromkeys(f"{urlsplit(url).scheme}://{urlsplit(url).netloc}" for url in urls):
+            self.addresses(url)
 
     def own_url(self, url: str) -> None:
         """Check that the parent may request a file of the script's own repository, which reveals nothing else.
@@ -138,49 +176,93 @@ class Granted:
         Raises:
             DeniedAccessError: the Hub is a public server, and the script got private data.
         """
-        if self._has_private and any(address.is_global for address in self._addresses(url)):
-            raise DeniedAccessError(f"fetch {redact(url)!r} after it was given files that are not public", path=self.script)
+        if self.has_private and any(address_of(each).is_global for each in looked_up(_host_of(url), _port(url))):
+            raise self._denied(url)
+
+    def given(self) -> None:
+        """Note that the files of the requests so far are about to be given to the script."""
+        if self._coming:
+            self.marked()
 
     def marked(self) -> None:
         """Note that the script is given something that is not public, for this run and all that come."""
-        self._has_private = True
+        self._private_hosts = (self._private_hosts or set()) | self._coming
+        self._coming = set()
         os.makedirs(os.path.dirname(self._mark), exist_ok=True)
-        with open(self._mark, "a"):
-            pass
+        temporary = f"{self._mark}.tmp-{os.getpid()}-{os.urandom(4).hex()}"
+        with open(temporary, "w", encoding="utf-8") as file:
+            file.writelines(f"{host}\n" for host in sorted(self._private_hosts))
+        os.replace(temporary, self._mark)
 
-    def addresses(self, url: str) -> list[str]:
+    def addresses(self, url: str, before: str | None = None) -> list[str]:
         """Return the addresses for one hop of a download, in order; empty if its name has no address.
 
-        Raises:
-            DeniedAccessError: a link-local address, where machines serve their secrets.
-        """
-        found = self._addresses(url)
-        if any(not address.is_global for address in found):
-            self.marked()
-        return list(dict.fromkeys(map(str, found)))
+        Args:
+            url: of the hop.
+            before: the address that redirects to it.
 
-    def _addresses(self, url: str) -> list[Address]:
+        Raises:
+            DeniedAccessError: a link-local address, where machines serve their secrets; or a public one, after the script was
+                given private data or from a private server.
+        """
+        self._check_flow(url)
+        host, port = _host_of(url), _port(url)
         try:
-            listed = socket.getaddrinfo(urlsplit(url).hostname, _port(url), type=socket.SOCK_STREAM)
-        except (OSError, UnicodeError, ValueError):
-            return []  # the download itself says what is wrong
-        found = [_plain(ipaddress.ip_address(str(where[0]).partition("%")[0])) for *_, where in listed]
-        for address in found:
-            if address.is_link_local or address.is_multicast or address.is_unspecified or str(address) in _SECRETS:
-                raise DeniedAccessError(f"fetch {redact(url)!r}, an address of this machine's own link", path=self.script)
+            found = looked_up(str(urlsplit(url).hostname), port)
+        except OwnLinkError:
+            tried = f"fetch {redact(url)!r}, an address of this machine's own link"
+            raise DeniedAccessError(tried, path=self.script) from None
+        if any(not address_of(each).is_global for each in found):
+            self._tell_of(url)
+            if self._private_hosts is None:
+                self._coming.add(host)
+            else:
+                found = [each for each in found if not address_of(each).is_global]
+        elif self._private_hosts is not None and found:
+            raise self._denied(url)  # the name of a private host leads elsewhere now
+        elif before is not None and _host_of(before) in self._coming | (self._private_hosts or set()):
+            tried = f"follow a redirect from {redact(before)!r}, which is not public, to {redact(url)!r}"
+            raise DeniedAccessError(tried, path=self.script)
+        return found
+
+    def _check_flow(self, url: str) -> None:
+        if self._private_hosts is not None and _host_of(url) not in self._private_hosts and not _is_private_literal(url):
+            raise self._denied(url)
+
+    def _denied(self, url: str) -> DeniedAccessError:
+        return DeniedAccessError(f"fetch {redact(url)!r} after it was given files that are not public", path=self.script)
+
+    def _tell_of(self, url: str) -> None:
+        from datasets_core.scripting.sandbox.denials import shown  # 3 ms that few need
+
         parts = urlsplit(redact(url))
-        if any(not address.is_global for address in found) and parts.netloc not in self._told_of:
+        if parts.netloc not in self._told_of:
             self._told_of.add(parts.netloc)
             logger.warning(
                 "%s asks this machine to fetch from %s://%s, an address that is not public.",
-                self.script,
-                parts.scheme,
-                parts.netloc,
+                *(shown(self.script), shown(parts.scheme), shown(parts.netloc)),
             )
-        return found
 
 
-_SECRETS = frozenset({"fd00:ec2::254", "100.100.100.200", "192.0.0.192"})  # metadata servers of clouds, with 169.254.169.254
+def _hosts_of(mark: str) -> set[str] | None:
+    """Return the hosts that private files of a script came from; None if there were none."""
+    try:
+        with open(mark, encoding="utf-8", errors="replace") as file:
+            return set(file.read().splitlines())
+    except FileNotFoundError:
+        return None
+
+
+def _host_of(url: str) -> str:
+    return (urlsplit(url).hostname or "").lower()
+
+
+def _is_private_literal(url: str) -> bool:
+    """Return True if the host of a URL is an address that is not public: nobody is asked for it."""
+    try:
+        return not address_of(_host_of(url)).is_global
+    except ValueError:
+        return _host_of(url) == "localhost"
 
 
 def _port(url: str) -> int:
@@ -190,13 +272,6 @@ def _port(url: str) -> int:
     except ValueError:
         port = None
     return port or (443 if parts.scheme.lower() == "https" else 80)
-
-
-def _plain(address: Address) -> Address:
-    """Return an IPv4 address that is written as one of IPv6, as itself."""
-    if isinstance(address, ipaddress.IPv6Address):
-        return address.ipv4_mapped or address.sixtofour or address
-    return address
 
 
 def is_remote(name: str) -> bool:

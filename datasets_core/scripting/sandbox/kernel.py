@@ -81,11 +81,14 @@ def coverage(version: int) -> list[str]:
     return [what for since, what in _COVERS.items() if since <= version]
 
 
-def restrict(*, readable: Iterable[str], writable: Iterable[str], devices: Iterable[str], version: int) -> None:
+def restrict(
+    *, readable: Iterable[str], listed: Iterable[str] = (), writable: Iterable[str], devices: Iterable[str], version: int
+) -> None:
     """Restrict this thread to these files and folders, permanently.
 
     Args:
         readable: what may be read.
+        listed: folders whose names may be read, and those of the folders in them.
         writable: folders that may be read, and written in: files and folders made, moved and removed, but no links, devices,
             sockets and pipes.
         devices: files that may be read and written as they are.
@@ -99,7 +102,7 @@ def restrict(*, readable: Iterable[str], writable: Iterable[str], devices: Itera
     size = 24 if version >= 6 else 16 if version >= 4 else 8
     ruleset = _call(_CREATE_RULESET, attributes[:size], ctypes.c_size_t(size), 0)
     try:
-        for paths, rights in ((readable, _READ), (writable, _WRITE), (devices, _READ_FILE | _WRITE_FILE)):
+        for paths, rights in ((readable, _READ), (listed, _READ_DIR), (writable, _WRITE), (devices, _READ_FILE | _WRITE_FILE)):
             for path in paths:
                 _allow(ruleset, path, rights & handled)
         _call(_RESTRICT_SELF, ruleset, 0)

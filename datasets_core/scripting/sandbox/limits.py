@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import ctypes
 import glob
 import itertools
@@ -9,11 +10,12 @@ import os
 import platform
 import shutil
 import site
+import stat
 import struct
 import subprocess
 import sys
 import sysconfig
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cache
 from typing import Any
@@ -215,7 +217,9 @@ def layers() -> Layers:
 _LEAST_MEMORY = 2 << 30
 _KEPT_FREE = 1 << 30
 _MOST_FILES = 1024
-_MORE_TASKS = 4096
+MOST_TASKS = 4096  # threads of a confined process
+_SCRATCH_FILES = 100_000
+_FILES_OF_SCRATCH = 16  # as large as one may be
 _CAPABILITY_VERSION = 0x20080522
 _CAPSET = {"x86_64": 126, "aarch64": 91}
 _BOUNDING_READ, _BOUNDING_DROP, _AMBIENT, _AMBIENT_CLEAR, _DEATH_SIGNAL = 23, 24, 47, 4, 1
@@ -226,6 +230,8 @@ def memory_bytes() -> int:
     chosen = settings().confined_memory_bytes
     if chosen is not None:
         return chosen
+    if not hasattr(os, "sysconf"):  # as on Windows, where no script is confined
+        return _LEAST_MEMORY
     return max(_LEAST_MEMORY, os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE") // 2)
 
 
@@ -251,6 +257,45 @@ def num_free_files(folder: str) -> int:
 def kept_free(folder: str) -> int:
     """Return the bytes that a sandboxed script must leave free there: 1 GiB, or half of the free space if that is less."""
     return min(_KEPT_FREE, free(folder) // 2)
+
+
+def used(folder: str, process: int, *, most_files: int) -> tuple[int, int, int]:
+    """Return bytes and files of a confined process in its scratch folder, and its threads.
+
+    Args:
+        folder: its scratch folder.
+        process: its id; its open files count even if they have no name any more.
+        most_files: the count ends behind it.
+    """
+    num_bytes, num_files, pending = 0, 0, [folder]
+    while pending and num_files <= most_files:
+        with contextlib.suppress(OSError), os.scandir(pending.pop()) as entries:  # the script removes what it made
+            for entry in entries:
+                found = entry.stat(follow_symlinks=False)
+                num_bytes, num_files = num_bytes + 512 * found.st_blocks, num_files + 1
+                if entry.is_dir(follow_symlinks=False):
+                    pending.append(entry.path)
+                if num_files > most_files:
+                    break
+    num_threads = 0
+    with contextlib.suppress(OSError):
+        for name in os.listdir(f"/proc/{process}/fd"):
+            with contextlib.suppress(OSError):
+                found = os.stat(f"/proc/{process}/fd/{name}")
+                if stat.S_ISREG(found.st_mode) and not found.st_nlink:
+                    num_bytes, num_files = num_bytes + 512 * found.st_blocks, num_files + 1
+        num_threads = len(os.listdir(f"/proc/{process}/task"))
+    return num_bytes, num_files, num_threads
+
+
+def below(process: int) -> Iterator[int]:
+    """Yield a process and all that it has started, in the order of their age: `bwrap` runs a confined script in another."""
+    yield process
+    with contextlib.suppress(OSError):
+        for task in os.listdir(f"/proc/{process}/task"):
+            with open(f"/proc/{process}/task/{task}/children", encoding="ascii") as file:
+                for child in file.read().split():
+                    yield from below(int(child))
 
 
 def num_tasks() -> int:
@@ -281,7 +326,7 @@ def limit(*, memory: int, cpu_seconds: int | None, file: int, tasks: int) -> Non
         _limit(resource.RLIMIT_CPU, cpu_seconds, cpu_seconds + 1)
     _limit(resource.RLIMIT_FSIZE, file)
     _limit(resource.RLIMIT_NOFILE, _MOST_FILES)
-    _limit(resource.RLIMIT_NPROC, tasks + _MORE_TASKS)
+    _limit(resource.RLIMIT_NPROC, tasks + MOST_TASKS)
     for none in (resource.RLIMIT_CORE, resource.RLIMIT_MSGQUEUE, resource.RLIMIT_RTPRIO, resource.RLIMIT_NICE):
         _limit(none, 0)
 
@@ -350,6 +395,7 @@ class Sandbox:
         file_bytes: size limit of one written file; None: the setting.
         preload: modules imported by the script; well-known ones are imported before the sandbox is entered.
         script: the script, for messages.
+        listed: folders whose names it may read, and not the files in them.
     """
 
     readable: tuple[str, ...]
@@ -359,6 +405,7 @@ class Sandbox:
     file_bytes: int | None = None
     preload: tuple[str, ...] = ()
     script: str = "a script"
+    listed: tuple[str, ...] = ()
 
     @property
     def memory(self) -> int:
@@ -370,6 +417,17 @@ class Sandbox:
         """The processor time that it may take, in seconds."""
         return settings().confined_cpu_seconds if self.cpu_seconds is None else self.cpu_seconds
 
+    def most_bytes(self) -> int | None:
+        """Return the bytes that its files may have in all; None if the disk is the limit."""
+        chosen, each = settings().confined_scratch_bytes, self.file_bytes
+        each = settings().confined_file_bytes if each is None else each
+        return chosen if chosen is not None or each is None else _FILES_OF_SCRATCH * each
+
+    def most_files(self) -> int:
+        """Return the number of files that it may have."""
+        chosen = settings().confined_scratch_files
+        return _SCRATCH_FILES if chosen is None else chosen
+
     def setup(self, found: Layers) -> dict[str, Any]:
         """Return the plain values sent to the process before it enters the sandbox.
 
@@ -380,6 +438,7 @@ class Sandbox:
         return {
             "scratch": os.path.realpath(self.scratch),
             "readable": [os.path.realpath(path) for path in self.readable],
+            "listed": [os.path.realpath(path) for path in self.listed],
             "environment": _ENVIRONMENT | ({"TZ": time_zone} if time_zone else {}),
             "memory_bytes": self.memory,
             "cpu_seconds": self.cpu,

@@ -12,13 +12,15 @@ import os
 import select
 import signal
 import socket
+import threading
 import time
 import weakref
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any, NoReturn, Self
 
-from datasets_core.engines.threads import done_by
+from datasets_core.config import settings
+from datasets_core.engines.threads import done_by, in_thread, renewed_after_fork
 from datasets_core.errors import (
     ConfinementUnavailableError,
     DatasetDiskError,
@@ -194,7 +196,7 @@ class Output:
         if self._shown > MAX_BYTES:
             logger.info("%s printed more than %d bytes; the rest is left out.", self._script, MAX_BYTES)
         else:
-            logger.info("%s: %s", self._script, shown(line.decode(errors="replace").rstrip()))
+            logger.warning("%s: %s", self._script, shown(line.decode(errors="replace").rstrip()))
 
 
 __all__ = ["Sandbox", "SandboxedProcess"]
@@ -202,7 +204,10 @@ __all__ = ["Sandbox", "SandboxedProcess"]
 _START_SECONDS = 60.0
 _END_SECONDS = 2.0
 _EXIT_SECONDS = 1.0  # between the end of a pipe and the end of the process that held it
-_LOOK_SECONDS = 1.0  # how often the disk is looked at
+_LOOK_SECONDS = 0.25  # how often the disk is looked at, at most
+_LOOK_SHARE = 20  # times as long as a look takes
+_PAUSE_SECONDS = 1.0  # between two replies, after which a process is stopped
+_IDLE_DENIALS = 1000
 _PIPE_BYTES = 1 << 20
 _MAX_DENIALS = 1000
 _SERVE = "datasets_core.scripting.sandbox.served:serve"
@@ -241,7 +246,11 @@ class SandboxedProcess:
         self._incoming = Incoming(replies, max_payload_bytes=sandbox.memory)
         self._output = Output(output, script=sandbox.script)
         self._notices: Notices | None = None
-        self._looked, self._kept_free = time.monotonic(), limits.kept_free(sandbox.scratch)
+        self._look_at, self._kept_free = time.monotonic() + _LOOK_SECONDS, limits.kept_free(sandbox.scratch)
+        self._most_bytes, self._most_files = sandbox.most_bytes(), sandbox.most_files()
+        self._most_seconds, self._ran, self._since = settings().confined_seconds, 0.0, 0.0
+        self._life = threading.RLock()  # its process runs, is stopped, or is over
+        self._is_stopped = self._is_waiting = False
         self._kept_files = limits.num_free_files(sandbox.scratch) // 2
         self._num_known = 0  # denials before the present request
         self._release = weakref.finalize(self, held.release)
@@ -361,10 +370,17 @@ class SandboxedProcess:
         with self._turn():
             kind, message = self._exchange(request, due(), doing)
             while True:
+                if kind is Kind.LAST:
+                    self._check_use(at_once=True)
                 if kind is Kind.QUESTION and answer is not None:
                     self._send(Kind.ANSWER, self._answered(answer, message.head, due(), doing), due())
                 elif kind is Kind.LAST or (kind is Kind.PART and only is None):
-                    yield message
+                    if only is None:
+                        _stopper.add(self)
+                    try:
+                        yield message
+                    finally:
+                        self.go_on()
                     if kind is Kind.LAST:
                         return
                 else:
@@ -387,6 +403,8 @@ class SandboxedProcess:
             raise WorkerDiedError(
                 f"The confined process of {self.sandbox.script} has ended, and is asked again. Start another."
             )
+        self.go_on()
+        self._since = time.monotonic()
         try:
             yield
         except _EndedError:
@@ -408,6 +426,38 @@ class SandboxedProcess:
         except BaseException:
             self.kill()
             raise
+        finally:
+            self._ran += time.monotonic() - self._since
+            self._is_waiting = True
+            self.stop_if_idle()
+
+    def stop_if_idle(self) -> None:
+        """Stop all of its threads while it has no request; `go_on` lets them run again."""
+        with self._life:
+            if self._is_waiting and not self._is_stopped and self._release.alive and self._held.owner == os.getpid():
+                self._is_stopped = True
+                self._signal(signal.SIGSTOP)
+
+    def pause(self) -> None:
+        """Note that its replies are not taken now."""
+        with self._life:
+            self._is_waiting = True
+
+    def go_on(self) -> None:
+        """Let it run."""
+        with self._life:
+            self._is_waiting = False
+            if self._is_stopped and self._release.alive:
+                self._is_stopped = False
+                self._signal(signal.SIGCONT)
+
+    def _signal(self, number: signal.Signals) -> None:
+        with contextlib.suppress(ProcessLookupError):
+            signal.pidfd_send_signal(self._forked.watched, number)
+        if "bwrap" in self.layers:
+            for process in list(limits.below(self._forked.process))[1:]:
+                with contextlib.suppress(ProcessLookupError):
+                    os.kill(process, number)
 
     def _exchange(self, request: Mapping[str, Any], deadline: float | None, doing: str) -> tuple[Kind, Message]:
         self._num_known = len(self.denials)
@@ -417,13 +467,21 @@ class SandboxedProcess:
         return self._next(deadline, doing)
 
     def _has_spoken(self) -> bool:
-        return not self._incoming.is_empty or self._read() is not None or not self._incoming.is_empty
+        """Return True if it has said anything without a request, but what it was denied."""
+        for _ in range(_IDLE_DENIALS):
+            found = self._read()
+            if found is None:
+                return False
+            if found[0] is not Kind.DENIAL:
+                return True
+            self._note(denial_of(found[1].head))
+        return True
 
     def _next(self, deadline: float | None, doing: str) -> tuple[Kind, Message]:
         """Return the next message that is not a denial note."""
         began = time.monotonic()
         while True:
-            self._check_disk()
+            self._check_use()
             if deadline is not None and time.monotonic() >= deadline:
                 raise ScriptTimeoutError(self.sandbox.script, doing, seconds=round(time.monotonic() - began, 1))
             found = self._read()
@@ -498,16 +556,26 @@ class SandboxedProcess:
             else:
                 self._waiting.unregister(self._notices.descriptor)  # the process has ended
 
-    def _check_disk(self) -> None:
-        """Now and then: many small files fill a disk as well as a large one."""
-        if time.monotonic() - self._looked < _LOOK_SECONDS:
+    def _check_use(self, *, at_once: bool = False) -> None:
+        """Compare now and then what it has taken in its whole life with its budget: disk, files, threads, time."""
+        now, script, scratch = time.monotonic(), self.sandbox.script, self.sandbox.scratch
+        if now < self._look_at and not at_once:
             return
-        self._looked = time.monotonic()
-        free = limits.free(self.sandbox.scratch)
-        if free < self._kept_free or limits.num_free_files(self.sandbox.scratch) < self._kept_files:
-            raise DatasetDiskError(
-                self.sandbox.scratch, "a confined script has filled the disk with files of its own", free=free
-            )
+        free = limits.free(scratch)
+        if free < self._kept_free or limits.num_free_files(scratch) < self._kept_files:
+            raise DatasetDiskError(scratch, "a confined script has filled the disk with files of its own", free=free)
+        num_bytes, num_files, num_threads = limits.used(scratch, self._forked.process, most_files=self._most_files)
+        if self._most_bytes is not None and num_bytes > self._most_bytes:
+            reason = f"a confined script has written more than {self._most_bytes:,} bytes (setting confined_scratch_bytes)"
+            raise DatasetDiskError(scratch, reason, free=free)
+        if num_files > self._most_files:
+            reason = f"a confined script has made more than {self._most_files:,} files (setting confined_scratch_files)"
+            raise DatasetDiskError(scratch, reason, free=free)
+        if num_threads > limits.MOST_TASKS:
+            raise WorkerDiedError(f"The confined process of {script} has more than {limits.MOST_TASKS:,} threads. Start fewer.")
+        if self._most_seconds is not None and self._ran + now - self._since > self._most_seconds:
+            raise ScriptTimeoutError(script, "running (setting confined_seconds)", seconds=self._most_seconds)
+        self._look_at = time.monotonic() + max(_LOOK_SECONDS, _LOOK_SHARE * (time.monotonic() - now))
 
     def _out_of_turn(self, kind: Kind) -> NoReturn:
         raise PipeError(f"a {kind.name.lower()} out of turn")
@@ -515,6 +583,7 @@ class SandboxedProcess:
     def close(self) -> None:
         """Wait a moment for the process to end, then kill it."""
         if self._release.alive and self._held.owner == os.getpid():
+            self.go_on()
             self._held.descriptors.remove(self._requests)
             os.close(self._requests)  # the end of its requests
             end = time.monotonic() + _END_SECONDS
@@ -525,12 +594,54 @@ class SandboxedProcess:
 
     def kill(self) -> None:
         """End the process, and remove everything that it left."""
-        if self._release.alive:
-            self._output.drain()
-        self._release()
+        with self._life:
+            if self._release.alive:
+                self._output.drain()
+            self._release()
 
     def __enter__(self) -> Self:
         return self
 
     def __exit__(self, *exception: object) -> None:
         self.close()
+
+
+class _Stopper:
+    """Stops processes whose replies nobody takes for some time: a stream that is not read on."""
+
+    def __init__(self) -> None:
+        self.forked()
+        renewed_after_fork(self)
+
+    def forked(self) -> None:
+        """Begin without processes after a fork; they are the parent's."""
+        self._lock = threading.Lock()
+        self._paused: dict[int, tuple[float, weakref.ref[SandboxedProcess]]] = {}
+        self._is_running = False
+
+    def add(self, process: SandboxedProcess) -> None:
+        """Stop a process in a second, unless it goes on until then."""
+        process.pause()
+        with self._lock:
+            self._paused[id(process)] = time.monotonic() + _PAUSE_SECONDS, weakref.ref(process)
+            if self._is_running:
+                return
+            self._is_running = True
+        in_thread(self._run, "datasets_core-stop")
+
+    def _run(self) -> None:
+        while True:
+            time.sleep(_PAUSE_SECONDS / 2)
+            with self._lock:
+                now = time.monotonic()
+                due = [key for key, (at, _) in self._paused.items() if at <= now]
+                found = [self._paused.pop(key)[1]() for key in due]
+                if not self._paused and not due:
+                    self._is_running = False
+                    return
+            for process in found:
+                if process is not None:
+                    process.stop_if_idle()
+
+
+_stopper = _Stopper()

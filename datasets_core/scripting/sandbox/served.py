@@ -8,6 +8,7 @@ import dataclasses
 import io
 import os
 import queue
+import sys
 import warnings
 from collections.abc import Callable, Mapping
 from typing import Any, BinaryIO, NoReturn, cast
@@ -285,6 +286,9 @@ def serve(channel: Channel) -> None:
     Args:
         channel: the pipe to the parent.
     """
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(line_buffering=True)  # what a script prints is shown while it runs
     served = Served(channel)
     with contextlib.ExitStack() as stack:
         for request in channel.requests():

@@ -133,6 +133,7 @@ def run_child(serve: str, descriptors: Sequence[int], *, parent: int | None, tas
             _settle(setup)
             active = _enter(setup, tasks)
             channel.watch = _watch(setup)
+            channel.watch.tell = channel.tell_denials
             channel.send(Kind.READY, {"layers": active})
         with _told(channel):
             function(channel)
@@ -198,7 +199,9 @@ def _enter(setup: Mapping[str, Any], tasks: int) -> list[str]:
     active = ["limits", "capabilities"]
     if version:
         readable = [*limits.readable(), *setup["readable"]]
-        kernel.restrict(readable=readable, writable=[setup["scratch"]], devices=limits.DEVICES, version=version)
+        kernel.restrict(
+            readable=readable, listed=setup["listed"], writable=[setup["scratch"]], devices=limits.DEVICES, version=version
+        )
         active.append("landlock")
     if setup["seccomp"]:
         active += _filter(machine, notices=setup["notices"])
@@ -225,6 +228,7 @@ def _watch(setup: Mapping[str, Any]) -> Watch:
     watch = Watch(
         readable=[*limits.readable(), *limits.DEVICES, *setup["readable"]],
         writable=[setup["scratch"], *limits.DEVICES],
+        listed=setup["listed"],
         trusted=[os.path.join(limits.root_folder(), "datasets_core"), *limits.site_folders()],
         hides=not setup["landlock"],
     )
@@ -290,13 +294,20 @@ class _Template:
         waiting.register(self._control, select.POLLIN)
         waiting.register(parent, select.POLLIN)
         self._reply({"ready": os.getpid(), "threads": num_threads()})
+        try:
+            self._answer(waiting, parent)
+        except (BrokenPipeError, ConnectionResetError):
+            pass  # the parent was killed between a request and its answer
+        finally:
+            self._clean()
+
+    def _answer(self, waiting: select.poll, parent: int) -> None:
         while True:
             happened = dict(waiting.poll())
             data, descriptors = b"", list[int]()
             if parent not in happened:
                 data, descriptors, _, _ = socket.recv_fds(self._control, MAX_MESSAGE, 8)
             if not data:
-                self._clean()
                 return
             request = json.loads(data)
             try:
@@ -462,13 +473,17 @@ class Template:
             except ConfinementUnavailableError:
                 return {}  # it died, and all its processes with it
 
+    def forked(self) -> None:
+        """Leave the process to the one that started it: a fork does not wait for it."""
+        self._process.returncode = 0
+
     def stop(self) -> None:
         """End it, and with it every process that it forked."""
         self._control.close()
         if self._process.stderr is not None:
             self._process.stderr.close()
         if self.owner != os.getpid():
-            self._process.returncode = 0  # it is the parent's, who waits for it
+            self.forked()
             return
         with contextlib.suppress(ProcessLookupError):
             self._process.send_signal(signal.SIGKILL)
@@ -579,6 +594,8 @@ def stop() -> None:
 def _after_fork() -> None:
     global _lock
     _lock = threading.Lock()  # another thread may have held it
+    for each in (*_retired, *([] if _current is None else [_current])):
+        each.forked()
 
 
 atexit.register(stop)

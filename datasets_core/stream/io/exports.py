@@ -191,6 +191,50 @@ class StreamExports(StreamPushing):
             (60, 60)
         """
 
+    def to_tfds(
+        self,
+        folder: str | os.PathLike[str],
+        *,
+        split: str | None = None,
+        name: str | None = None,
+        version: str | None = None,
+        max_shard_size: int | str | None = None,
+    ) -> int:
+        """Write the rows as a folder of TensorFlow Datasets; see `Dataset.to_tfds`.
+
+        Args:
+            folder: a new or empty local folder: that of one version.
+            split: name of the split; None: that of the stream, else `train`.
+            name, version, max_shard_size: see `Dataset.to_tfds`.
+
+        Returns:
+            The size of the records, in bytes.
+
+        Raises:
+            CellCastError: TensorFlow Datasets cannot store a column or a value.
+            ConfigurationError: the folder is not empty, or the types of the columns are not known.
+
+        Example:
+            >>> import os, tempfile
+            >>> with tempfile.TemporaryDirectory() as folder:
+            ...     rows = IterableDataset.from_dict({"a": [1, 2]})
+            ...     _ = rows.to_tfds(f"{folder}/numbers/1.0.0")
+            ...     sorted(os.listdir(f"{folder}/numbers/1.0.0"))
+            ['dataset_info.json', 'features.json', 'numbers-train.tfrecord-00000-of-00001']
+        """
+        from datasets_core.io.tfds import write_tfds  # imported only when needed
+
+        told: Any = self
+        splits = {str(split or told.split or "train"): self._tfds_rows()}
+        options: dict[str, Any] = {"name": name, "version": version, "num_shards": None, "max_shard_size": max_shard_size}
+        return write_tfds(splits, told.features, told.info, folder, **options)
+
+    def _tfds_rows(self) -> Any:
+        from datasets_core.io.tfds import TfdsRows
+
+        plain: Any = self
+        return TfdsRows(lambda size: plain.with_format("arrow").iter(batch_size=size), plain._plan.source.paths)
+
     def save_to_disk(
         self,
         dataset_path: str | os.PathLike[str],

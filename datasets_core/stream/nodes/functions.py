@@ -28,6 +28,8 @@ from datasets_core.stream.nodes.block import (
 )
 from datasets_core.stream.nodes.node import Numbers, RowChange
 
+CALLS_USERS = True  # see `errors.base.users_frames`
+
 
 @dataclass(frozen=True, slots=True)
 class Function:

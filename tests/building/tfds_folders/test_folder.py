@@ -1,6 +1,7 @@
 """Tests of datasets_core/building/tfds_folders/folder.py."""
 
 import gzip
+import importlib.util
 import io
 import itertools
 import json
@@ -120,7 +121,8 @@ def test_a_split_without_files_has_no_rows(folder: Path) -> None:
     assert numbers(folder, "train") == [] and manifest_tfds_folder(folder).info.splits["train"].num_examples == 0  # type: ignore[index]
 
 
-def test_a_format_beside_the_first_is_read_where_that_is_not(folder: Path) -> None:
+def test_a_format_beside_the_first_is_read_where_that_is_not(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(importlib.util, "find_spec", lambda name: None)  # no package reads array_record
     changed(folder, fileFormat="array_record", alternativeFileFormats=["parquet", "tfrecord"])
     assert manifest_tfds_folder(folder).file_format == "tfrecord"
     with pytest.raises(FileFormatError, match="'array_record', which is not supported"):

@@ -228,6 +228,22 @@ def test_a_traceback_shows_the_users_frames(
     assert any(frame.filename.endswith("calling.py") for frame in traceback.extract_tb(caught.tb))
 
 
+@pytest.mark.parametrize(("function", "options"), [(_inverted, {}), (_inverted_batch, {"batched": True})])
+def test_a_traceback_of_a_stream_shows_the_users_frames(
+    function: Any, options: dict[str, Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    stream = Dataset.from_dict({"a": [1, 0]}).to_iterable_dataset().map(function, **options)
+    with pytest.raises(ZeroDivisionError) as caught:
+        list(stream)
+    names = [frame.name for frame in traceback.extract_tb(caught.tb) if frame.name != "<listcomp>"]
+    assert names[-3:] == ["__next__", function.__name__, "_inner"]
+
+    monkeypatch.setenv("DATASETS_CORE_FULL_TRACEBACKS", "1")
+    with pytest.raises(ZeroDivisionError) as caught:
+        list(stream)
+    assert any(frame.filename.endswith("functions.py") for frame in traceback.extract_tb(caught.tb))
+
+
 def test_a_traceback_from_a_worker_shows_the_users_frames() -> None:
     with pytest.raises(ZeroDivisionError) as caught:
         Dataset.from_dict({"a": [1, 0] * 2}).map(_inverted, num_proc=2, engine="processes")

@@ -1,5 +1,7 @@
 """Tests of datasets_core/features/media/types.py."""
 
+import io
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -8,8 +10,8 @@ from typing import Any
 import pytest
 
 from datasets_core.dataset.dataset import Dataset
-from datasets_core.errors import ConfigurationError, MediaDecodeError
-from datasets_core.features.media.types import BioSequence, BioStructure, Mesh, Nifti, Pdf, Video
+from datasets_core.errors import ConfigurationError, MediaDecodeError, MissingDependencyError
+from datasets_core.features.media.types import BioSequence, BioStructure, Image, Mesh, Nifti, Pdf, Video
 from datasets_core.features.schema import Features
 
 PAGE = b"""%PDF-1.1
@@ -87,8 +89,28 @@ def test_a_volume_is_decoded_compressed_or_not() -> None:
     import numpy as np
 
     data = nibabel.Nifti1Image(np.zeros((2, 3, 4), np.int16), np.eye(4)).to_bytes()
-    for form in (data, gzip.compress(data)):
+    second = nibabel.Nifti2Image(np.zeros((2, 3, 4), np.int16), np.eye(4)).to_bytes()
+    for form in (data, gzip.compress(data), second):
         assert Nifti().decode_example({"bytes": form, "path": None}).shape == (2, 3, 4)
+
+
+@pytest.mark.optional("pillow_heif")
+def test_a_heic_picture_is_decoded() -> None:
+    pillow_heif = pytest.importorskip("pillow_heif")
+    from PIL import Image as Pillow
+
+    buffer = io.BytesIO()
+    pillow_heif.from_pillow(Pillow.new("RGB", (64, 32))).save(buffer)
+    assert Image().decode_example({"bytes": buffer.getvalue(), "path": "a.heic"}).size == (64, 32)
+
+
+def test_a_heic_picture_names_the_package_that_decodes_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    from PIL import Image as Pillow
+
+    monkeypatch.setitem(sys.modules, "pillow_heif", None)
+    monkeypatch.setattr(Pillow, "OPEN", {name: found for name, found in Pillow.OPEN.items() if name != "HEIF"})
+    with pytest.raises(MissingDependencyError, match=re.escape("datasets_core[heic]")):
+        Image().decode_example({"bytes": b"\0\0\0\x18ftypheic" + bytes(20), "path": "a.heic"})
 
 
 @pytest.mark.optional("trimesh")

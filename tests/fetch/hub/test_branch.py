@@ -12,8 +12,8 @@ from typing import Any
 import pytest
 
 from datasets_core import config
+from datasets_core.engines.threads import RetryPolicy
 from datasets_core.errors import HubError, InvalidTokenError, PushError, RepositoryNotFoundError
-from datasets_core.fetch.http import RetryPolicy
 from datasets_core.fetch.hub import branch as failures
 from datasets_core.fetch.hub import branch as hub_branch
 from datasets_core.fetch.hub.branch import HubBranch

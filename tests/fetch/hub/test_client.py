@@ -16,6 +16,7 @@ import pytest
 from huggingface_hub import ResolvedRevision, get_session, snapshot_download
 
 from datasets_core import config, errors
+from datasets_core.engines.threads import RetryPolicy
 from datasets_core.errors import (
     ConfigurationError,
     DatasetNotFoundError,
@@ -29,7 +30,7 @@ from datasets_core.errors import (
     RevisionNotFoundError,
 )
 from datasets_core.fetch.checksums import DownloadConfig
-from datasets_core.fetch.http import Credentials, RetryPolicy, origin_of
+from datasets_core.fetch.http import Credentials, origin_of
 from datasets_core.fetch.hub import client
 from datasets_core.fetch.hub.client import Hub, HubAnswer, HubRequests, UnansweredError, paged, refusal
 from datasets_core.fetch.hub.repository import HubCache

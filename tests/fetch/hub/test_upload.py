@@ -14,8 +14,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from datasets_core import config
+from datasets_core.engines.threads import RetryPolicy
 from datasets_core.errors import PushError
-from datasets_core.fetch.http import RetryPolicy
 from datasets_core.fetch.hub import upload
 from datasets_core.fetch.hub.client import Hub
 from datasets_core.fetch.hub.repository import HubCommit, HubFile

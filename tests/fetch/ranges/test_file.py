@@ -16,9 +16,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from datasets_core.engines.threads import StallTimeout
+from datasets_core.engines.threads import RetryPolicy, StallTimeout
 from datasets_core.errors import DataFilesNotFoundError, DownloadError, FileChangedError, UrlNotFoundError
-from datasets_core.fetch.http import Credentials, HttpClient, RetryPolicy
+from datasets_core.fetch.http import Credentials, HttpClient
 from datasets_core.fetch.ranges.file import (
     MOST_BYTES,
     MOST_GAP,

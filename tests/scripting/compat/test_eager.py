@@ -61,8 +61,8 @@ def test_what_tensorflow_refuses_is_refused() -> None:
             tf.io.parse_single_example(data, spec)
     with pytest.raises(MissingDependencyError, match=r"tf\.keras\.Model"):
         tf.keras.Model()
-    with pytest.raises(MissingDependencyError, match=r"tf\.compat\.v1\.Session"):
-        tf.compat.v1.Session()
+    with pytest.raises(MissingDependencyError, match=r"tf\.compat\.v1\.placeholder"):
+        tf.compat.v1.placeholder(tf.int64)
 
 
 def test_messages() -> None:
@@ -126,3 +126,19 @@ def test_images() -> None:
     assert tf.image.extract_jpeg_shape(jpeg).numpy().tolist() == [8, 8, 3]
     assert abs(tf.io.decode_jpeg(jpeg).numpy().astype(int) - 77).max() <= 1
     assert tf.image.decode_and_crop_jpeg(jpeg, [1, 2, 3, 4]).shape == (3, 4, 3)
+
+
+def test_a_session_reads_an_iterator_of_a_dataset() -> None:
+    from datasets_core.scripting.compat.tensorflow import tensorflow as tf
+
+    with tf.Graph().as_default():
+        element = tf.compat.v1.data.make_one_shot_iterator(tf.data.Dataset.range(2).map(lambda each: {"n": each})).get_next()
+        with tf.compat.v1.Session() as session:
+            session.run(tf.compat.v1.global_variables_initializer())
+            assert [session.run(element)["n"] for _ in range(2)] == [0, 1]
+            with pytest.raises(tf.errors.OutOfRangeError):
+                session.run(element)
+            with pytest.raises(MissingDependencyError, match="of a graph"):
+                session.run("x")
+    iterator = tf.compat.v1.data.make_one_shot_iterator(tf.data.Dataset.range(2))
+    assert int(iterator.get_next()) == 0 and [int(each) for each in iterator] == [1]

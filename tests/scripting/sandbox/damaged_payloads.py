@@ -8,7 +8,7 @@ import sys
 import pyarrow as pa
 
 from datasets_core.errors import DatasetGenerationError
-from datasets_core.scripting.sandbox.batches import Receiver, whole
+from datasets_core.scripting.sandbox.batches import Receiver
 
 _CODES = pa.array(["u", "v", "u"]).dictionary_encode()
 _TAGS = pa.array([0, 1, 0], pa.int8())
@@ -29,7 +29,10 @@ INTEGERS = [-1, 0, 1, 2, 8, 1 << 20, 1 << 31, 1 << 40, (1 << 63) - 1, -(1 << 63)
 def damaged(chance: random.Random) -> pa.Buffer:
     """A stream of some columns, some of whose bytes or numbers are others."""
     columns = chance.sample(COLUMNS, chance.randint(1, 4))
-    payload = bytearray(whole(pa.record_batch(columns, names=[str(each) for each in range(len(columns))])).to_pybytes())
+    batch, sink = pa.record_batch(columns, names=[str(each) for each in range(len(columns))]), pa.BufferOutputStream()
+    with pa.ipc.new_stream(sink, batch.schema) as writer:
+        writer.write(batch)
+    payload = bytearray(sink.getvalue().to_pybytes())
     for _ in range(chance.randint(1, 4)):
         if chance.random() < 0.4:
             payload[chance.randrange(len(payload))] = chance.choice([0, 1, 2, 4, 127, 128, 255])

@@ -10,8 +10,9 @@ from typing import Any
 import pytest
 
 import datasets_core
+from datasets_core import errors
 from datasets_core.errors import DatasetGenerationError, DeniedAccessError, DeniedAccessWarning
-from datasets_core.scripting.sandbox.denials import UNNAMED, Denial, Watch, warn_of
+from datasets_core.scripting.sandbox.denials import UNNAMED, Denial, Watch, raised, warn_of
 from datasets_core.scripting.sandbox.limits import layers
 from datasets_core.scripting.sandbox.process import SandboxedProcess
 
@@ -211,3 +212,9 @@ threads = [threading.Thread(target=lambda: found.append(c.fork())) for _ in rang
 result = found
 """
     assert run(text) == [-1] * 8
+
+
+@pytest.mark.parametrize("name", [name for name in dir(errors) if isinstance(getattr(errors, name), type)])
+def test_no_script_makes_an_error_that_programs_decide_about_trust_by(name: str) -> None:
+    found = raised({"error": {"class": name, "message": "trust me", "facts": {"reason": "x"}}}, script="a.py")
+    assert not isinstance(found, (errors.UntrustedScriptError, errors.ConfinementUnavailableError))

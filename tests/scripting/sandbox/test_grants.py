@@ -1,5 +1,6 @@
 """What a confined script may be given."""
 
+import contextlib
 import os
 import pathlib
 import pickle
@@ -14,7 +15,7 @@ from hypothesis import strategies as st
 from datasets_core.errors import ConfinementUnavailableError, DataFilesNotFoundError, DeniedAccessError
 from datasets_core.fetch.hub.client import Hub
 from datasets_core.fetch.hub.repository import HubCache, HubCommit, HubFile
-from datasets_core.scripting.sandbox.grants import Granted, OwnFiles, check_folder, is_remote, own_names
+from datasets_core.scripting.sandbox.grants import Granted, OwnFiles, check_folder, is_remote, own_names, visible
 
 ADDRESSES = {
     "public.test": "93.184.216.34",
@@ -69,6 +70,7 @@ def test_addresses_of_the_own_link_are_never_fetched(granted: Granted, host: str
 
 def test_after_a_private_file_nothing_public_is_fetched(granted: Granted, tmp_path: Path) -> None:
     granted.urls(["https://public.test/a", "http://private.test/b"])
+    granted.given()
     granted.urls(["http://private.test/c"])
     with pytest.raises(DeniedAccessError, match="after it was given files that are not public"):
         granted.urls(["https://public.test/?secret"])
@@ -79,9 +81,103 @@ def test_after_a_private_file_nothing_public_is_fetched(granted: Granted, tmp_pa
 
 def test_a_redirect_to_a_private_address_counts(granted: Granted) -> None:
     assert granted.addresses("https://public.test/a") == ["93.184.216.34"]
-    assert granted.addresses("http://private.test/a") == ["10.0.0.7"]
+    assert granted.addresses("http://private.test/a", "https://public.test/a") == ["10.0.0.7"]
+    granted.given()
     with pytest.raises(DeniedAccessError):
         granted.urls(["https://public.test/b"])
+
+
+STEPS = st.lists(
+    st.tuples(st.sampled_from(["urls", "hop", "given", "again"]), st.sampled_from(["public", "other", "private", "second"])),
+    max_size=12,
+)
+
+
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(STEPS)
+def test_once_something_private_is_given_nothing_goes_out_names_included(
+    tmp_path_factory: pytest.TempPathFactory, steps: list[tuple[str, str]]
+) -> None:
+    asked: list[str] = []
+    where = {"public.test": "93.184.216.34", "other.test": "8.8.8.8", "private.test": "10.0.0.7", "second.test": "10.0.0.8"}
+
+    def looked_up(host: str, port: int, **options: Any) -> list[Any]:
+        asked.append(host)
+        return [(0, 0, 0, "", (where[host], port))]
+
+    mark = str(tmp_path_factory.mktemp("home") / "private")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(socket, "getaddrinfo", looked_up)
+        rules = Granted("reviews.py", [], mark=mark, holds_user_data=False)
+        came: set[str] = set()  # private hosts whose files come
+        given_from: set[str] | None = None
+        for step, name in steps:
+            asked.clear()
+            host, is_private = f"{name}.test", name in ("private", "second")
+            if step == "given":
+                rules.given()
+                given_from = came or None if given_from is None else given_from
+            elif step == "again":
+                rules = Granted("reviews.py", [], mark=mark, holds_user_data=False)
+                came = came if given_from else set()
+            else:
+                try:
+                    rules.urls([f"http://{host}/?secret"]) if step == "urls" else rules.addresses(f"http://{host}/?secret")
+                except DeniedAccessError:
+                    assert given_from is not None
+                    assert host not in given_from
+                    assert asked == []  # its name was not told to anybody either
+                else:
+                    assert given_from is None or host in given_from
+                    if is_private and given_from is None:
+                        came.add(host)
+            assert rules.has_private is (given_from is not None)
+
+
+def test_a_private_server_redirects_to_nothing_public(granted: Granted) -> None:
+    granted.urls(["http://private.test/a"])
+    with pytest.raises(DeniedAccessError, match=r"follow a redirect from .http://private\.test/a., which is not public"):
+        granted.addresses("https://public.test/?secret", "http://private.test/a")
+
+
+def test_a_private_name_that_becomes_public_is_not_followed(granted: Granted) -> None:
+    granted.urls(["http://private.test/a"])
+    granted.given()
+    ADDRESSES["private.test"], before = "93.184.216.34", ADDRESSES["private.test"]
+    try:
+        with pytest.raises(DeniedAccessError, match="not public"):
+            granted.addresses("http://private.test/?secret")
+    finally:
+        ADDRESSES["private.test"] = before
+
+
+TREES = st.dictionaries(
+    st.lists(st.sampled_from(["a", "b", ".git", ".env", "mine"]), min_size=1, max_size=4).map("/".join),
+    st.just("x"),
+    max_size=8,
+)
+
+
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=60)
+@given(TREES)
+def test_hidden_files_of_a_folder_are_never_readable_and_all_others_are(
+    tmp_path_factory: pytest.TempPathFactory, tree: dict[str, str]
+) -> None:
+    folder = tmp_path_factory.mktemp("script")
+    for name in tree:
+        with contextlib.suppress(OSError):  # a folder of that name is there, or a file in the way
+            (folder / name).parent.mkdir(parents=True, exist_ok=True)
+            (folder / name).write_text("x")
+    (folder / "link").symlink_to("/etc")
+    readable, listed = visible(str(folder), [str(folder / "mine")])
+    rules = Granted("x.py", [str(folder)], mark="/nowhere/private", holds_user_data=False, without=[str(folder / "mine")])
+    for path in (each for each in folder.rglob("*") if each.is_file() and "link" not in each.parts):
+        parts = path.relative_to(folder).parts
+        is_hidden = any(part.startswith(".") for part in parts) or parts[0] == "mine"
+        assert any(str(path) == each or str(path).startswith(each + "/") for each in readable) is not is_hidden
+        with pytest.raises(DeniedAccessError) if is_hidden else contextlib.nullcontext():
+            rules.path(str(path))
+    assert not any("link" in each for each in (*readable, *listed))
 
 
 def test_a_name_without_an_address_fails_in_the_download(granted: Granted) -> None:
@@ -127,6 +223,7 @@ def test_its_own_repository_is_public_too(granted: Granted) -> None:
     granted.own_url("https://private.test/a")
     assert not granted.has_private  # who wrote the script wrote those files
     granted.urls(["http://private.test/b"])
+    granted.given()
     granted.own_url("https://private.test/a")
     with pytest.raises(DeniedAccessError, match="after it was given files that are not public"):
         granted.own_url("https://public.test/a")

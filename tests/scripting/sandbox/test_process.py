@@ -27,6 +27,7 @@ from datasets_core.errors import (
     ScriptTimeoutError,
     WorkerDiedError,
 )
+from datasets_core.scripting.sandbox import limits
 from datasets_core.scripting.sandbox.limits import Sandbox, layers, program
 from datasets_core.scripting.sandbox.process import (
     MAX_BYTES,
@@ -319,10 +320,8 @@ def test_a_process_that_breaks_the_rules_or_itself_is_an_error_that_says_how(tmp
 @pytest.mark.skipif(not layers().can_sandbox, reason=f"no confinement here: {layers().reason}")
 def test_speaking_before_being_asked_ends_it(tmp_path: Path) -> None:
     confined = SandboxedProcess.start(_cage(tmp_path), serve=TRIAL)
-    late = "import threading, time, os, struct\n"
-    late += "def say(): time.sleep(0.05); os.write(4, struct.pack('!cIQ', b'L', 2, 0) + b'{}')\n"
-    confined.ask({"text": late + "threading.Thread(target=say).start()"})
-    assert readable(confined._incoming.descriptor, 60)
+    twice = "import os, struct\nos.write(4, 2 * (struct.pack('!cIQ', b'L', 2, 0) + b'{}'))"
+    confined.ask({"text": twice})
     with pytest.raises(WorkerDiedError, match="unexpected message"):
         confined.ask({"text": "result = 1"})
 
@@ -563,7 +562,7 @@ def ends() -> Iterator[tuple[Output, int]]:
 
 def test_lines_are_shown_without_what_a_terminal_would_obey(ends: tuple[Output, int], caplog: pytest.LogCaptureFixture) -> None:
     output, writes = ends
-    with caplog.at_level(logging.INFO, logger="datasets_core"):
+    with caplog.at_level(logging.WARNING, logger="datasets_core"):
         os.write(writes, b"hello\n\x1b]0;owned\x07 \xff\nno end")
         assert output.drain() is True
         os.close(writes)
@@ -594,3 +593,79 @@ def test_a_line_without_end_takes_no_memory_without_end(ends: tuple[Output, int]
         output.drain()
     os.close(writes)
     assert len(output._line) <= MAX_BYTES
+
+
+def _ticks(confined: SandboxedProcess) -> int:
+    return int(confined.ask({"text": "result = COUNT[0]"}).head["result"])
+
+
+_BUSY = """
+import builtins, threading
+COUNT = builtins.COUNT = [0]
+def busy():
+    while True:
+        COUNT[0] += 1
+threading.Thread(target=busy, daemon=True).start()
+"""
+
+
+def _used(process: int) -> int:
+    """Processor time of a process, in clock ticks."""
+    fields = Path(f"/proc/{process}/stat").read_text().rpartition(")")[2].split()
+    return int(fields[11]) + int(fields[12])
+
+
+@pytest.mark.skipif(not layers().can_sandbox, reason=f"no confinement here: {layers().reason}")
+def test_a_process_does_nothing_while_it_has_no_request(confined: SandboxedProcess) -> None:
+    confined.ask({"text": _BUSY})
+    process = confined._forked.process
+    while Path(f"/proc/{process}/stat").read_text().rpartition(")")[2].split()[0] != "T":
+        time.sleep(0.001)
+    before = _used(process)
+    time.sleep(0.2)
+    assert _used(process) == before
+    count = _ticks(confined)
+    assert confined.ask({"text": f"import time\nwhile COUNT[0] <= {count}: time.sleep(0.001)"})  # it goes on when it is asked
+
+
+@pytest.mark.skipif(not layers().can_sandbox, reason=f"no confinement here: {layers().reason}")
+def test_a_process_whose_replies_are_not_taken_is_stopped_and_goes_on(confined: SandboxedProcess) -> None:
+    replies = confined.stream({"text": _BUSY + "for n in range(3): reply({'n': n})"})
+    assert next(replies).head == {"n": 0}
+    process = confined._forked.process
+    while Path(f"/proc/{process}/stat").read_text().rpartition(")")[2].split()[0] != "T":
+        time.sleep(0.01)
+    assert [message.head for message in replies][:2] == [{"n": 1}, {"n": 2}]
+    assert _ticks(confined) > 0
+
+
+@pytest.mark.skipif(not layers().can_sandbox, reason=f"no confinement here: {layers().reason}")
+@pytest.mark.parametrize(
+    ("setting", "most", "text", "said"),
+    [
+        ("confined_scratch_bytes", 1 << 20, "open('big', 'wb').write(b'x' * (4 << 20))", "more than 1,048,576 bytes"),
+        ("confined_scratch_files", 10, "[open(f'{n}', 'wb').close() for n in range(30)]", "more than 10 files"),
+        (
+            "confined_scratch_bytes",
+            1 << 20,
+            "import builtins, os\nf = builtins.KEPT = open('gone', 'wb', 0)\nf.write(b'x' * (4 << 20)); os.unlink('gone')",
+            "more than 1,048,576 bytes",
+        ),
+        ("confined_seconds", 1, "while True: pass", "confined_seconds"),
+    ],
+)
+def test_the_whole_life_of_a_process_has_a_budget(tmp_path: Path, setting: str, most: int, text: str, said: str) -> None:
+    with config.using(**{setting: most}):
+        confined = SandboxedProcess.start(_cage(tmp_path), serve=TRIAL)
+        with pytest.raises((DatasetDiskError, ScriptTimeoutError), match=said):
+            confined.ask({"text": text})
+    with pytest.raises(WorkerDiedError, match="has ended"):
+        confined.ask({"text": "result = 1"})
+
+
+@pytest.mark.skipif(not layers().can_sandbox, reason=f"no confinement here: {layers().reason}")
+def test_a_process_with_too_many_threads_is_ended(confined: SandboxedProcess, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(limits, "MOST_TASKS", 20)
+    text = "import threading, time\nfor _ in range(30): threading.Thread(target=time.sleep, args=(60,), daemon=True).start()"
+    with pytest.raises(WorkerDiedError, match="more than 20 threads"):
+        confined.ask({"text": text})

@@ -16,6 +16,7 @@ from datasets_core.errors import (
     ScriptError,
     ScriptMemoryError,
 )
+from datasets_core.errors.base import show_authors_frames
 from datasets_core.scripting.sandbox.denials import Denial, denial_of, head_of, raised, shown
 
 JSON = st.recursive(
@@ -41,6 +42,21 @@ def test_an_error_of_the_script_says_its_kind_and_its_lines() -> None:
     assert type(found) is DatasetGenerationError
     assert "a.py failed with KeyError: 'a'." in str(found)
     assert "test_reported.py" in found.__notes__[0]
+
+
+def test_a_failure_of_the_script_shows_its_frames() -> None:
+    def generate() -> None:
+        {}["a"]
+
+    with pytest.raises(KeyError) as there:
+        generate()
+    error = DatasetGenerationError("a failed at row 1")
+    error.__cause__ = there.value
+    show_authors_frames(error, there.value)
+    found = _through(error)
+    assert str(found) == "a failed at row 1"
+    (told,) = found.__notes__
+    assert told.startswith("In the confined process:") and told.endswith("KeyError: 'a'") and ", in generate" in told
 
 
 def test_want_of_memory_is_told_however_deep_it_lies() -> None:

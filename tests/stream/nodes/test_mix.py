@@ -95,7 +95,7 @@ def test_rows_stand_side_by_side_and_go_on_from_any_state(lengths: list[int], si
 def test_a_column_that_two_have_is_named() -> None:
     node = Zip((ListedRows(0, 2), ListedRows(1, 2)))
 
-    with pytest.raises(ConfigurationError, match="Duplicate column 'row': it is in dataset 0 and in dataset 1"):
+    with pytest.raises(ConfigurationError, match="Column 'row' is duplicated: it is in dataset 0 and in dataset 1"):
         read(node, node.start)
 
 

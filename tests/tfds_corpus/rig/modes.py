@@ -1,0 +1,87 @@
+"""Builds them confined, and streams them, against the plain build: `TFDS_RIG=folder TFDS_SOURCE=tensorflow_datasets python modes.py [builder ...]`."""
+import sys, collections, hashlib
+from ours import *
+from datasets_core import load_dataset
+S=Path(os.environ['TFDS_SOURCE']); T=HERE/'tree/tensorflow_datasets'
+if not T.exists():
+    shutil.copytree(S,T,ignore=shutil.ignore_patterns('__pycache__','*_test.py'))
+SNIP='''
+
+class _FakeManager:
+    def __init__(self, real, root): self._real, self._root = real, root
+    def __getattr__(self, name): return getattr(self._real, name)
+    def _told(self, kind, url):
+        import json
+        from etils import epath
+        plan = json.loads((self._root / "_plan.json").read_text())
+        if isinstance(url, str) and url in plan.get("seq", {}): found = plan["seq"][url]
+        else: found = plan[kind]
+        def made(x):
+            if isinstance(x, dict): return {k: made(v) for k, v in x.items()}
+            if isinstance(x, list): return [made(v) for v in x]
+            return epath.Path(self._root) / x
+        return made(found)
+    def download_and_extract(self, url): return self._told("extract_result", url)
+    def download(self, url): return self._told("download_result", url)
+    def download_kaggle_data(self, name): return self._told("download_result", name)
+    def extract(self, path):
+        import json
+        plan = json.loads((self._root / "_plan.json").read_text())
+        return self._told("only", path) if plan.get("only") else self._real.extract(path)
+    @property
+    def manual_dir(self): return self._real.manual_dir
+    @property
+    def download_dir(self): return self._real.manual_dir
+def _faked(cls):
+    inner = cls._split_generators
+    def _split_generators(self, dl_manager, *more):
+        return inner(self, _FakeManager(dl_manager, dl_manager.manual_dir), *more)
+    cls._split_generators = _split_generators
+    cls.MANUAL_DOWNLOAD_INSTRUCTIONS = cls.MANUAL_DOWNLOAD_INSTRUCTIONS or "none"
+_faked(%s)
+'''
+def rel(x,d): return nest(x,lambda p: os.path.relpath(p,d)) if x is not None else None
+def prepare(row):
+    f=T/os.path.relpath(row['file'],S); src=Path(row['file']).read_text()
+    f.write_text(src+SNIP%row['cls'])
+    d=row['dir']
+    Path(d,'_plan.json').write_text(json.dumps({'extract_result':rel(row['extract_result'],d),'download_result':rel(row['download_result'],d),'only':rel(row.get('only'),d),'seq':rel(row.get('seq'),d) or {}}))
+    return str(f)
+def digest(r): return hashlib.md5(repr(plain(r)).encode()).hexdigest()
+def plain(v):
+    if isinstance(v,dict): return {k:plain(x) for k,x in v.items()}
+    if isinstance(v,(list,tuple)): return [plain(x) for x in v]
+    if hasattr(v,'tobytes') and not isinstance(v,(bytes,np.ndarray,np.generic)): return ('img',v.size,hashlib.md5(v.tobytes()).hexdigest())
+    if isinstance(v,np.ndarray): return v.tolist()
+    return v
+if __name__=='__main__':
+    asked=set(sys.argv[1:]); todo=[r for r in json.loads((HERE/'plan.json').read_text()) if r['ok'] and (not asked or r['name'] in asked)]
+    seen=set(); n=collections.Counter(); bad=[]
+    start=time.time()
+    for row in todo:
+        if row['name'] in seen and not asked: continue   # one config of each builder
+        seen.add(row['name'])
+        script=prepare(row); cache=HERE/'cache'; shutil.rmtree(cache,ignore_errors=True)
+        kw={'data_dir':row['dir']}
+        if row['version']: kw['version']=row['version']
+        if len([c for c in T.parent.parts])<0: pass
+        try:
+            a=load_dataset(script,row['config'],cache_dir=cache/'a',trust_remote_code=True,**kw)
+        except BaseException as e:
+            n['plain fails']+=1; print(row['title'],'PLAIN',type(e).__name__,str(e)[:250].replace('\n',' '),flush=True); continue
+        for mode in ('sandbox','stream','stream-sandbox'):
+            try:
+                if mode=='sandbox':
+                    b=load_dataset(script,row['config'],cache_dir=cache/'b',trust_remote_code='sandbox',**kw)
+                    why=None if {s:d.num_rows for s,d in a.items()}=={s:d.num_rows for s,d in b.items()} and all(a[s].data.to_table().equals(b[s].data.to_table()) if hasattr(a[s].data,'to_table') else a[s].to_arrow().equals(b[s].to_arrow()) if hasattr(a[s],'to_arrow') else a[s][:]==b[s][:] for s in a) else 'rows differ'
+                else:
+                    b=load_dataset(script,row['config'],cache_dir=cache/'c',trust_remote_code=True if mode=='stream' else 'sandbox',streaming=True,**kw)
+                    why=None
+                    for s in a:
+                        x=collections.Counter(digest(r) for r in a[s]); y=collections.Counter(digest(r) for r in b[s])
+                        if x!=y: why=f'{s}: {sum(x.values())} rows and {sum(y.values())}, {sum((x&y).values())} equal'; break
+            except BaseException as e:
+                why=f'{type(e).__name__}: {str(e)[:300]}'.replace('\n',' ')
+            n[mode+(' equal' if why is None else ' differs')]+=1
+            if why: print(row['title'],mode,why,flush=True)
+    print(dict(n), f'{time.time()-start:.0f}s')
