@@ -31,6 +31,7 @@ _LEAST = {
     "max_memory_bytes": 0,
     "max_shard_bytes": 1,
     "batch_bytes": 1,
+    "job_bytes": 1,
     "batch_rows": 1,
     "sort_bytes": 1,
     "max_retries": 1,
@@ -51,7 +52,7 @@ _LEAST = {
     "confined_scratch_files": 0,
     "confined_seconds": 1,
 }
-_OR_NONE = {"max_download_bytes", *(name for name in _LEAST if name.startswith("confined_"))}
+_OR_NONE = {"max_download_bytes", "job_bytes", *(name for name in _LEAST if name.startswith("confined_"))}
 _NOT_HASHED = {"is_hashed": False}  # of fields that are newer than fingerprints of `Config`
 _CHOICES = {
     "stream_transport": ("default", "obstore"),
@@ -126,6 +127,10 @@ class Config:
             this process, with all that was set in its modules; "spawn" starts Python again; "auto" forks on Linux, unless
             CUDA is initialized or a library is imported whose threads do not survive a fork (JAX, TensorFlow, Polars, gRPC,
             Lance, CuPy). Processes of streams are spawned.
+        job_bytes: bytes of local source files that one job of a build reads at least, so that many small files are few jobs; a
+            job writes shards of its own.  None: 16 MiB of tables, 4 MiB of text that Python reads.
+        engine: what runs the jobs of builds, `map`, `filter`, exports and pushes where no `engine=` is given: a name such as
+            "ray", an engine itself, or an executor of `concurrent.futures`; None chooses by `num_proc`.
         caching: True to cache results of `map`, `filter`, `from_generator` and similar; False computes them again.
     """
 
@@ -171,6 +176,8 @@ class Config:
     start_method: str = dataclasses.field(default="auto", metadata=_NOT_HASHED)
     caching: bool = True
     media_paths: tuple[str, ...] = ()
+    job_bytes: int | None = dataclasses.field(default=None, metadata=_NOT_HASHED)
+    engine: Any = dataclasses.field(default=None, metadata=_NOT_HASHED)
 
     def __post_init__(self) -> None:
         """Refuse invalid values.

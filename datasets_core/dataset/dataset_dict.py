@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     import pyarrow.compute as pc
     from numpy.random import Generator
 
+    from datasets_core.engines import Engine
     from datasets_core.io.tables import Table
 
 F = TypeVar("F", bound=Callable[..., Any])
@@ -289,6 +290,7 @@ class DatasetDict(SplitMapping[Dataset]):
         desc: str | None = None,
         try_original_type: bool | None = True,
         on_mixed_types: Literal["use_json"] | None = None,
+        engine: str | Engine | None = None,
     ) -> Self:
         """Apply `function` to the rows of every split; see `Dataset.map`.
 
@@ -318,6 +320,7 @@ class DatasetDict(SplitMapping[Dataset]):
         fn_kwargs: dict[str, Any] | None = None,
         num_proc: int | None = None,
         desc: str | None = None,
+        engine: str | Engine | None = None,
     ) -> Self:
         """Keep the rows of every split for which `function` returns a true value; see `Dataset.filter`.
 
@@ -495,6 +498,8 @@ class DatasetDict(SplitMapping[Dataset]):
         num_shards: dict[str, int] | None = None,
         num_proc: int | None = None,
         storage_options: dict[str, Any] | None = None,
+        *,
+        engine: str | Engine | None = None,
     ) -> None:
         """Save every split to one folder, for `load_from_disk`.
 
@@ -502,7 +507,7 @@ class DatasetDict(SplitMapping[Dataset]):
 
         Args:
             dataset_dict_path: local folder or URL.
-            max_shard_size, num_proc, storage_options: see `Dataset.save_to_disk`.
+            max_shard_size, num_proc, storage_options, engine: see `Dataset.save_to_disk`.
             num_shards: number of files of each split.
 
         Example:
@@ -515,7 +520,7 @@ class DatasetDict(SplitMapping[Dataset]):
         """
         from datasets_core.io.save_to_disk import save_group  # 5 ms that other reading does without
 
-        save_group(self._splits(), dataset_dict_path, max_shard_size, num_shards, num_proc, storage_options)
+        save_group(self._splits(), dataset_dict_path, max_shard_size, num_shards, num_proc, storage_options, engine)
 
     @staticmethod
     def load_from_disk(

@@ -511,6 +511,9 @@ def _found_file(path: str, key: str) -> Result | None:
     return Result(table, Features.from_arrow_schema(table.schema))
 
 
+Fits = Callable[[Result], bool]
+
+
 class CachedResult:
     """A result in the cache: an existing one, or one made in the `with` block, under its lock and in a staging folder.
 
@@ -518,21 +521,19 @@ class CachedResult:
         place: its place.
         load_from_cache_file: False makes the rows again; None does so if caching is off.
         fits: returns True if the existing result is usable.
+        resumes: True to leave what a run that was killed has written in the folder.
 
     Attributes:
         result: None until `done`, if there was none.
     """
 
     def __init__(
-        self,
-        place: Place,
-        *,
-        load_from_cache_file: bool | None = None,
-        fits: Callable[[Result], bool] = lambda result: True,
+        self, place: Place, *, load_from_cache_file: bool | None = None, fits: Fits = bool, resumes: bool = False
     ) -> None:
         self._place, self._fits, self._stack = place, fits, contextlib.ExitStack()
         self._named = place.folder or place.file or settings().cache_dir  # in errors of the system
-        self._is_wanted = settings().caching if load_from_cache_file is None else load_from_cache_file
+        self.is_wanted = settings().caching if load_from_cache_file is None else load_from_cache_file
+        self._resumes = resumes and self.is_wanted
         self._staging: Staging | None = None
         self.result: Result | None = None
 
@@ -556,7 +557,7 @@ class CachedResult:
                 self._staging.discard_as_far_as_possible()
 
     def _look(self) -> Result | None:
-        result = found(self._place) if self._is_wanted else None
+        result = found(self._place) if self.is_wanted else None
         return None if result is None or not self._fits(result) else result
 
     def folder(self) -> str:
@@ -569,7 +570,7 @@ class CachedResult:
                 raise ConfigurationError(f"cache_file_name={target!r} is a folder. Name a file.")
             self._stack.enter_context(locked_once(lock_path(target)))
             self._staging = Staging.adopt_or_create(target)
-            for name in os.listdir(self._staging.folder):  # of a run that was killed
+            for name in () if self._resumes else os.listdir(self._staging.folder):  # of a run that was killed
                 files.remove(os.path.join(self._staging.folder, name))
         return self._staging.folder
 

@@ -31,7 +31,7 @@ class Deadline(NamedTuple):
 
     Attributes:
         seconds: how long it was given, for messages.
-        at: when it ends, by `time.monotonic()`, which all processes of a machine share.
+        at: when it ends, by `time.monotonic()` of this machine.
 
     >>> Deadline.of(None) is None, Deadline.of(60).seconds, Deadline.of(60).remaining > 59
     (True, 60.0, True)
@@ -57,10 +57,18 @@ class Deadline(NamedTuple):
             raise ConfigurationError(f"timeout is {timeout!r}. Give a number of seconds above 0, or None for no limit.")
         return cls(seconds, time.monotonic() + seconds)
 
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Travel as what is left of it: another machine has another clock."""
+        return _received, (self.seconds, self.remaining)
+
     @property
     def remaining(self) -> float:
         """Seconds left; 0 after the deadline."""
         return max(0.0, self.at - time.monotonic())
+
+
+def _received(seconds: float, remaining: float) -> Deadline:
+    return Deadline(seconds, time.monotonic() + remaining)
 
 
 class TimeUp(BaseException):

@@ -10,21 +10,29 @@ import heapq
 import itertools
 import logging
 import os
+import platform
+import socket
+import sys
 import threading
 import time
 import weakref
+from collections import Counter
 from collections.abc import Callable, Generator, Iterable, Iterator, Sized
 from concurrent.futures import FIRST_COMPLETED, Future, wait
 from contextlib import contextmanager
 from contextvars import copy_context
 from functools import partial
 from queue import SimpleQueue
-from typing import Any, ClassVar, TypeVar
+from typing import Any, ClassVar, Self, TypeVar
 
+import pyarrow as pa
+
+from datasets_core._version import __version__
+from datasets_core.config import using
 from datasets_core.engines.deadline import RETRIES, Deadline, TimeUp
-from datasets_core.engines.process import SentFunction, WorkerProcess, can_fork
+from datasets_core.engines.process import Failure, SentFunction, WorkerProcess, can_fork, packed, unpacked
 from datasets_core.engines.threads import Job, in_thread
-from datasets_core.errors import ConfigurationError
+from datasets_core.errors import ConfigurationError, WorkerDiedError
 
 T = TypeVar("T")
 R = TypeVar("R")
@@ -304,6 +312,169 @@ class ProcessEngine(ThreadEngine):
         sent = SentFunction(function, getattr(function, "__qualname__", type(function).__qualname__), is_of_rows=False)
         _ = sent.packed  # here, where it fails at once
         return lambda job: call_in_process(sent, job[1], retries=retries, job=job[0])
+
+
+# -- in a worker of another library ------------------------------------------------------------------------------------
+
+
+Head = tuple[str, dict[str, str], list[str], bytes]
+"""What all jobs of a run share: its name, the versions and import paths of the driver, and the function, packed."""
+
+_sent = threading.local()  # the function of the last job of this thread
+_running: Counter[str] = Counter()
+_counting = threading.Lock()
+
+
+def versions() -> dict[str, str]:
+    """Return the versions that driver and workers must share: code travels as bytecode, and rows are equal byte by byte."""
+    return {"Python": platform.python_version().rpartition(".")[0], "datasets_core": __version__, "pyarrow": pa.__version__}
+
+
+def answer(head: Head, job: bytes) -> bytes:
+    """Do a job in a worker; return its result or its failure, packed."""
+    run, wanted, paths, sent = head
+    with _counting:
+        _running[run] += 1
+    try:
+        _check_versions(wanted)
+        if getattr(_sent, "run", None) != run:
+            sys.path += [path for path in paths if path not in sys.path and os.path.exists(path)]
+            settings, decimals, *parts = unpacked(sent)
+            if decimals is not None:
+                sys.modules["decimal"].setcontext(decimals.copy())
+            _sent.run, _sent.settings, _sent.function = run, settings, SentFunction(*parts)
+        with using(_sent.settings):
+            return bytes(_sent.function.pack(_sent.function.call(unpacked(job))))
+    except BaseException as error:
+        return packed(Failure.of(error))
+    finally:
+        with _counting:
+            _running[run] -= 1
+
+
+def is_running(run: str) -> bool:
+    """Return True if this worker does a job of a run."""
+    with _counting:
+        return _running[run] > 0
+
+
+def _check_versions(wanted: dict[str, str]) -> None:
+    for name, found in versions().items():
+        if found != wanted[name]:
+            raise ConfigurationError(
+                f"The worker on {socket.gethostname()} has {name} {found}, this process has {wanted[name]}. "
+                "Install the same versions on all machines."
+            )
+
+
+def answer_anywhere(head: Head, job: bytes) -> Any:
+    """`answer` as code that travels by value, so that a worker without the library is reported."""
+    try:
+        from datasets_core.engines.pool import answer
+    except ImportError as error:
+        import socket
+
+        return f"The worker on {socket.gethostname()} cannot import datasets_core ({error}). Install it on all machines."
+    return answer(head, job)
+
+
+answer_anywhere.__module__ = "__main__"  # which cloudpickle sends as code
+
+
+# -- engines that other libraries are behind ---------------------------------------------------------------------------
+
+
+class RemoteEngine:
+    """An engine that leaves scheduling, transport and retries to another library.
+
+    Attributes:
+        shares_memory: see `Engine`.
+        spans_machines: True if workers may be on other machines.
+        workers: how many jobs run at once, as far as is known.
+    """
+
+    shares_memory = False
+    spans_machines = True
+    workers: int = 1
+
+    def run(
+        self,
+        function: Callable[[T], R],
+        jobs: Iterable[T],
+        *,
+        window: int | None = None,
+        ordered: bool = False,
+        retries: int = RETRIES,
+        deadline: Deadline | None = None,
+        stop: threading.Event | None = None,
+    ) -> Iterator[tuple[int, R]]:
+        """See `Engine.run`."""
+        label = getattr(function, "__qualname__", type(function).__qualname__)
+        sent = SentFunction(function, label, is_of_rows=False)
+        name = f"datasets_core-{os.urandom(8).hex()}"
+        paths = [os.path.abspath(path) for path in sys.path if isinstance(path, str)]
+        head: Head = (name, versions(), paths, b"" if self.shares_memory else sent.packed)
+        self.open()
+        begun: set[Future[Any]] = set()
+
+        def submit(call: Callable[[], tuple[int, T]], _: int) -> Future[Any]:
+            index, job = call()
+            future = self._start(function if self.shares_memory else sent, head, index, job, retries)
+            begun.add(future)
+            future.add_done_callback(begun.discard)
+            return future
+
+        try:
+            limits: dict[str, Any] = {"ordered": ordered, "deadline": deadline, "stop": stop}
+            for (index, _), found in done(submit, tuple, enumerate(jobs), window or 2 * self.workers, **limits):
+                yield index, found if self.shares_memory else _taken(found)
+        except BaseException:
+            if stop is not None:
+                stop.set()
+            raise
+        finally:
+            self._end(name, begun)
+
+    def open(self) -> None:
+        """Start or find workers, and count them; a run calls this itself."""
+
+    def _start(self, function: Any, head: Head, index: int, job: Any, retries: int) -> Future[Any]:
+        """Begin a job; a future of what `answer` returns for it, whose exceptions are those of the workers alone."""
+        raise NotImplementedError
+
+    def _end(self, run: str, begun: set[Future[Any]]) -> None:
+        """Wait until no job of a run is being done any more."""
+        raise NotImplementedError
+
+    def close(self) -> None:
+        """End what the engine started; the next run starts it again."""
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+
+def _taken(found: Any) -> Any:
+    if isinstance(found, str):
+        raise ConfigurationError(found)
+    value = unpacked(found)
+    if isinstance(value, Failure):
+        raise value.error()
+    return value
+
+
+def died(how: str, index: int, retries: int) -> WorkerDiedError:
+    """Return the error for a job whose workers died."""
+    again = f", {retries + 1} times" if retries else ""
+    error = WorkerDiedError(
+        f"The worker of job {index} ended without a result{again}: {how}. It may want more memory than there is, or its code "
+        "ends the process. Run again with smaller jobs; finished jobs are kept.",
+        job=index,
+    )
+    error.how = f"ended ({how})"
+    return error
 
 
 # -- pools of streams --------------------------------------------------------------------------------------------------

@@ -20,7 +20,7 @@ import warnings
 import weakref
 from collections import ChainMap
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import partial
 from types import CodeType, ModuleType
 from typing import IO, TYPE_CHECKING, Any, ClassVar
@@ -233,7 +233,7 @@ class SentFunction:
         if "packed" not in self._kept:
             own = "Create that object inside the function, or use engine='threads'."
             what, advice = (self.label, own) if self.is_of_rows else ("A function", _ELSEWHERE)
-            held = config.settings(), _decimal_context(), self.call, self.label, self.is_of_rows
+            held = _sent_settings(), _decimal_context(), self.call, self.label, self.is_of_rows
             self._kept["packed"] = _sendable(held, what, advice)
         found: bytes = self._kept["packed"]
         return found
@@ -249,6 +249,12 @@ class SentFunction:
         with contextlib.suppress(*_CANNOT_BE_SENT):
             return pickle.dumps(value, protocol=5)
         return _sendable(value, f"A row of {self.label}", "Remove such values from the rows, or use engine='threads'.")
+
+
+def _sent_settings() -> config.Config:
+    """Return the settings for workers, which do their jobs themselves."""
+    found = config.settings()
+    return found if found.engine is None else replace(found, engine=None)
 
 
 def _decimal_context() -> Any:

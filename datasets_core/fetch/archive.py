@@ -166,6 +166,9 @@ def _opened(source: str | os.PathLike[str] | BinaryIO) -> Iterator[BinaryIO]:
     """A context with an opened path, or an open file from its beginning."""
     if isinstance(source, (str, os.PathLike)):
         path = os.fspath(source)
+        local = files.local_path(path)
+        if os.path.exists(local) and not os.path.isfile(local) and not os.path.isdir(local):
+            raise ArchiveError(path, "it is a pipe, a device or a socket", advice="Write its content to a file")
         try:
             handle = files.open_binary(path)
         except (FileNotFoundError, IsADirectoryError) as error:

@@ -16,6 +16,7 @@ from datasets_core.features.schema import Features
 if TYPE_CHECKING:
     import os
 
+    from datasets_core.engines import Engine
     from datasets_core.fetch.hub.client import CommitInfo
 
 F = TypeVar("F", bound=Callable[..., Any])
@@ -53,6 +54,7 @@ class Pushable:
         num_shards: int | None = None,
         embed_external_files: bool = True,
         num_proc: int | None = None,
+        engine: str | Engine | None = None,
     ) -> CommitInfo:
         """Push the rows to a dataset repository of the Hub, as one split of a config, in one commit.
 
@@ -84,6 +86,7 @@ class Pushable:
             embed_external_files: True to store the content of files that images and other media refer to by path.
             num_proc: number of processes that write files, and minimum number of files.  For a stream, each process writes
                 one shard at a time.
+            engine: what writes the files, into the cache; see `load_dataset`.
 
         Returns:
             The commit, as `huggingface_hub.CommitInfo`.
@@ -398,6 +401,7 @@ class SplitMapping(dict[str, T], Looked):
         num_shards: Mapping[str, int | None] | None = None,
         embed_external_files: bool = True,
         num_proc: int | None = None,
+        engine: str | Engine | None = None,
     ) -> CommitInfo:
         """Push every split to a dataset repository of the Hub, in one commit.
 
@@ -406,7 +410,7 @@ class SplitMapping(dict[str, T], Looked):
         Args:
             repo_id, config_name, set_default, data_dir, revision: see `Dataset.push_to_hub`.
             commit_message, commit_description, private, token, create_pr: see `Dataset.push_to_hub`.
-            max_shard_size, embed_external_files, num_proc: see `Dataset.push_to_hub`.
+            max_shard_size, embed_external_files, num_proc, engine: see `Dataset.push_to_hub`.
             num_shards: number of files by split; for other splits it is computed from `max_shard_size`.
 
         Returns:

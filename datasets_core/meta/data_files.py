@@ -358,10 +358,18 @@ def _pairs(data_files: DataFiles) -> Iterator[tuple[Any, Any]]:
         yield "train", data_files
 
 
+def _is_encodable(text: str) -> bool:
+    try:
+        os.fsencode(text)
+    except UnicodeEncodeError:
+        return False
+    return True
+
+
 def _flat(value: Any) -> Iterator[str]:
     if isinstance(value, (str, os.PathLike)):
         text = os.fspath(value)
-        if not isinstance(text, str) or not text or "\0" in text:
+        if not isinstance(text, str) or not text or "\0" in text or not _is_encodable(text):
             raise ConfigurationError(
                 f"data_files contains {redact_text(repr(value))}. Give paths, patterns or URLs as strings."
             )

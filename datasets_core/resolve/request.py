@@ -197,7 +197,16 @@ class Location(NamedTuple):
         Location(kind='local', path='/no/such/folder', is_folder=False)
         >>> Location.of("hf://datasets/org/name").kind, Location.of("s3://bucket/data").kind
         ('hub', 'store')
+
+        Raises:
+            ConfigurationError: a text that no path can be.
         """
+        try:
+            os.fsencode(path)
+        except UnicodeEncodeError as error:
+            raise ConfigurationError(f"{path!r} is not a path: it cannot be encoded. Fix the path.") from error
+        if "\0" in path:
+            raise ConfigurationError(f"{path!r} is not a path: it has a null character. Fix the path.")
         if not files.is_url(path) or path.startswith("file://"):
             local = os.path.abspath(files.local_path(path))
             return cls("local", local, os.path.isdir(local))

@@ -49,6 +49,7 @@ logger = logging.getLogger(__name__)
 
 FORM_KEY = "journal"  # of a header; one that has no form is of the first
 _CHUNK = 1 << 20
+_LAZY_ENTRIES, _LAZY_SECONDS = 1000, 30.0
 
 
 E = TypeVar("E")
@@ -65,14 +66,23 @@ class Journal(Generic[E]):
         header: description of the work: plain JSON.
         encode: an entry as plain JSON.
         decode: the entry of such a line; what it raises ends the reading.
+        is_lazy: True to have entries on the disk itself every 1,000 or 30 seconds, and at the end; a process that is killed
+            loses none, a machine that is switched off loses those.
 
     Attributes:
         entries: of the file, and those that were added.
     """
 
     def __init__(
-        self, path: str, header: Mapping[str, Any], encode: Callable[[E], Any], decode: Callable[[dict[str, Any]], E]
+        self,
+        path: str,
+        header: Mapping[str, Any],
+        encode: Callable[[E], Any],
+        decode: Callable[[dict[str, Any]], E],
+        *,
+        is_lazy: bool = False,
     ) -> None:
+        self._is_lazy, self._num_added, self._synced_at = is_lazy, 0, time.monotonic()
         self._path, self._header = path, json.loads(json.dumps(header))
         self._encode, self._decode = encode, decode
         self.entries: list[E] = []
@@ -110,19 +120,26 @@ class Journal(Generic[E]):
         with files.disk_errors(self._path):
             self._out = open(self._path, "ab", buffering=0)  # noqa: SIM115 - closed with the journal
 
-    def add(self, entry: E) -> None:
-        """Append an entry about data on the disk; the entry is on the disk when this returns."""
+    def add(self, entry: E) -> bool:
+        """Append an entry about data on the disk; True if all entries are on the disk itself when this returns."""
         assert self._out is not None
         line = memoryview(json.dumps(self._encode(entry)).encode() + b"\n")
         with files.disk_errors(self._path):
             while line:  # a disk that is nearly full takes a part
                 line = line[self._out.write(line) :]
-            os.fsync(self._out.fileno())
+            self._num_added += 1
+            is_due = self._num_added >= _LAZY_ENTRIES or time.monotonic() >= self._synced_at + _LAZY_SECONDS
+            if is_due or not self._is_lazy:
+                os.fsync(self._out.fileno())
+                self._num_added, self._synced_at = 0, time.monotonic()
         self.entries.append(entry)
+        return not self._num_added
 
     def close(self) -> None:
         """Close the file."""
-        if self._out is not None:
+        if self._out is not None and not self._out.closed:
+            if self._num_added:
+                os.fsync(self._out.fileno())
             self._out.close()
 
     def __exit__(self, *_: object) -> None:
@@ -197,7 +214,12 @@ class Staging:
             logger.warning("Could not remove the staging folder %s: %s", self.folder, error)
 
     def commit(
-        self, manifest: Manifest, *, storage_options: dict[str, Any] | None = None, has_schema: bool = False
+        self,
+        manifest: Manifest,
+        *,
+        storage_options: dict[str, Any] | None = None,
+        has_schema: bool = False,
+        sent_to: str | None = None,
     ) -> Manifest:
         """Commit the staged shards of `manifest` as the dataset at `target`; the staging folder is then removed.
 
@@ -207,6 +229,7 @@ class Staging:
             manifest: its shards by their staged names, in reading order.
             storage_options: for fsspec, if the target is a URL.
             has_schema: True if the manifest has the schema hash of these shards, so that none is opened for it.
+            sent_to: the URL of a folder in the same store that has those shards that are not staged here; it is removed.
 
         Returns:
             The manifest in the target, with final names.
@@ -218,11 +241,12 @@ class Staging:
         """
         with files.disk_errors(self.folder):
             for shard in manifest.shards:
-                self._check(shard)
+                if sent_to is None or os.path.exists(os.path.join(self.folder, shard.name)):
+                    self._check(shard)
             manifest = manifest if has_schema else with_schema(manifest, self.folder)
         if files.is_url(self.target):
             final = _named(manifest, by_content=True)
-            self._commit_remote(manifest, final, storage_options)
+            self._commit_remote(manifest, final, storage_options, sent_to)
             self._clean_up()
             return final
         base = staging_base(self.target)
@@ -268,16 +292,28 @@ class Staging:
             files.sync_folder(base)
             files.write_atomically(path, content)
 
-    def _commit_remote(self, staged: Manifest, final: Manifest, storage_options: dict[str, Any] | None) -> None:
+    def _commit_remote(
+        self, staged: Manifest, final: Manifest, storage_options: dict[str, Any] | None, sent_to: str | None
+    ) -> None:
         store, root = files.filesystem(self.target, storage_options)
         again_on_failure(self.target, lambda: store.makedirs(root, exist_ok=True))
         for old, new in zip(staged.shards, final.shards, strict=True):
             local, remote = os.path.join(self.folder, old.name), f"{root.rstrip('/')}/{new.name}"
-            if not _is_there(store, remote, new.size):  # its name holds its hash: what is there is the same
+            if _is_there(store, remote, new.size):  # its name holds its hash: what is there is the same
+                continue
+            if sent_to is not None and not os.path.exists(local):
+                sent = files.join(files.filesystem(sent_to, storage_options)[1], old.name)
+                again_on_failure(files.join(self.target, new.name), partial(_copy, store, sent, remote, new.size))
+            else:
                 again_on_failure(files.join(self.target, new.name), partial(put_file, store, local, remote, new.size))
         content = manifest_bytes(final)
         path = f"{root.rstrip('/')}/{MANIFEST_NAME}"
         again_on_failure(files.join(self.target, MANIFEST_NAME), lambda: store.pipe_file(path, content))
+        if sent_to is not None:
+            try:
+                store.rm(files.filesystem(sent_to, storage_options)[1], recursive=True)
+            except Exception as error:  # of a kind of the store; the dataset is committed, and the next build removes it
+                logger.warning("Could not remove %s: %s", sent_to, error)
 
     def _clean_up(self) -> None:
         try:
@@ -394,6 +430,14 @@ def put_file(store: Any, local: str, remote: str, size: int) -> None:
     store.invalidate_cache()
     if not _is_there(store, remote, size):
         raise OSError(f"the object does not have the {size:,} bytes that were sent")
+
+
+def _copy(store: Any, source: str, target: str, size: int) -> None:
+    """Copy an object within a store, and see that it is whole."""
+    store.copy(source, target)
+    store.invalidate_cache()
+    if not _is_there(store, target, size):
+        raise OSError(f"the object does not have the {size:,} bytes that were copied")
 
 
 def again_on_failure(url: str, act: Any) -> None:

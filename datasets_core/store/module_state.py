@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import contextlib
 import logging
 import os
+import socket
 import types
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import closing
 from typing import Any, TypeVar
 
+from datasets_core import files
 from datasets_core.engines import Engine
 from datasets_core.errors import ConfigurationError, UnhashableError
 from datasets_core.store.code import (
@@ -22,6 +25,7 @@ from datasets_core.store.code import (
     value_at,
 )
 from datasets_core.store.fingerprint import Hasher
+from datasets_core.store.manifest import temporary_path
 
 logger = logging.getLogger(__name__)
 
@@ -43,7 +47,13 @@ class ModuleStateError(Exception):
 
 
 def run(
-    engine: Engine, function: Callable[[T], R], jobs: Sequence[T], *code: Any, verb: str, **options: Any
+    engine: Engine,
+    function: Callable[[T], R],
+    jobs: Sequence[T],
+    *code: Any,
+    verb: str,
+    folder: str | None = None,
+    **options: Any,
 ) -> Iterator[tuple[int, R]]:
     """Like `engine.run`, but jobs run in this process if worker processes would read other values of the user's modules.
 
@@ -55,13 +65,29 @@ def run(
         function, jobs: see `Engine.run`.
         code: functions and objects whose code the jobs call.
         verb: what the user has called, for the log.
+        folder: where the jobs write; workers on other machines must see it.
         options: see `Engine.run`.
 
     Raises:
-        ConfigurationError: the engine left out a job.
+        ConfigurationError: the engine left out a job, or a worker does not see the folder.
     """
     held = function if getattr(engine, "shares_memory", False) else checked(function, *code)
     left = set(range(len(jobs)))
+    with contextlib.ExitStack() as stack:
+        if folder is not None and getattr(engine, "spans_machines", False):
+            held = stack.enter_context(_marked(folder, held))
+        yield from _results(engine, held, function, jobs, left, verb, options)
+
+
+def _results(
+    engine: Engine,
+    held: Callable[[T], R],
+    function: Callable[[T], R],
+    jobs: Sequence[T],
+    left: set[int],
+    verb: str,
+    options: Mapping[str, Any],
+) -> Iterator[tuple[int, R]]:
     try:
         with closing(engine.run(held, jobs, **options)) as results:  # type: ignore[type-var]
             for index, result in results:
@@ -78,6 +104,41 @@ def run(
         warn_of(error, verb)
     for index in sorted(left):
         yield index, function(jobs[index])
+
+
+@contextlib.contextmanager
+def _marked(folder: str, function: Callable[[T], R]) -> Iterator[Callable[[T], R]]:
+    """Have each worker look for a mark in the folder before its first job there."""
+    if files.is_url(folder):
+        yield function
+        return
+    mark = temporary_path(os.path.join(os.path.abspath(folder), "seen"))
+    files.write_atomically(mark, b"")
+    try:
+        yield _Seeing(function, mark)
+    finally:
+        files.remove(mark)
+
+
+class _Seeing:
+    """A function that runs only where the folder of the results is the one of the driver."""
+
+    def __init__(self, function: Callable[..., Any], mark: str) -> None:
+        self._function, self._mark = function, mark
+        self.__qualname__ = getattr(function, "__qualname__", type(function).__qualname__)
+
+    def __call__(self, *arguments: Any) -> Any:
+        if self._mark not in _seen:
+            if not os.path.exists(self._mark):
+                raise ConfigurationError(
+                    f"The worker on {socket.gethostname()} does not see the folder {os.path.dirname(self._mark)}, "
+                    "where this process puts results together. Use a folder that all machines share, for cache_dir= too."
+                )
+            _seen.add(self._mark)
+        return self._function(*arguments)
+
+
+_seen: set[str] = set()
 
 
 def checked(function: Callable[..., R], *code: Any) -> Callable[..., R]:

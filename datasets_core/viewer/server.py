@@ -82,7 +82,7 @@ class Answers:
         """
         known: dict[str, Callable[[Mapping[str, Any]], Any]] = {
             "about": self._about, "open": self._open, "rows": self._rows, "row": self._row, "pictures": self._pictures,
-            "code": self._code, "dataset": self._dataset, "diff": self._diff, "more": self._more, "wave": self._wave,
+            "code": self._code, "dataset": self._dataset, "diff": self._diff, "more": self._more, "read": self._read, "wave": self._wave,
         }  # fmt: skip
         if name not in known:
             raise ConfigurationError(f"The page asks for {name!r}. Available: {', '.join(known)}.")
@@ -95,11 +95,10 @@ class Answers:
         return {**self.opened.about(), "session": self.session, "version": __version__}
 
     def _open(self, asked: Mapping[str, Any]) -> Any:
-        view = self._view(asked)
-        found = self.opened.queries.opened(view)
-        if view.split in self.opened.streams:
-            found["bytes_read"] = self.opened.bytes_read(view.split)
-        return found
+        return self.opened.queries.opened(self._view(asked))
+
+    def _read(self, asked: Mapping[str, Any]) -> Any:
+        return {"bytes": self.opened.bytes_read(str(asked.get("split")))}
 
     def _rows(self, asked: Mapping[str, Any]) -> bytes:
         names = asked.get("columns")

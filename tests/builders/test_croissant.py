@@ -4,6 +4,7 @@ import base64
 import hashlib
 import io
 import json
+import socket
 import tarfile
 import zipfile
 from collections.abc import Callable
@@ -16,6 +17,7 @@ import pytest
 from datasets_core.errors import (
     ConfigurationError,
     DatasetsCoreError,
+    DownloadError,
     FileFormatError,
     NonMatchingChecksumError,
     UnknownConfigError,
@@ -470,6 +472,17 @@ def test_a_file_that_does_not_lie_beside_the_description_is_refused(load: Load, 
     record_set = records("r", field("r/t", "sc:Text", of("a", column="t")))
     with pytest.raises(FileFormatError, match="the node 'a'"):
         load({}, [file("a", contentUrl=url)], [record_set])
+
+
+def test_a_description_leads_nobody_to_the_own_link_of_the_machine(load: Load, monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in ("http_proxy", "https_proxy", "all_proxy", "no_proxy"):
+        monkeypatch.delenv(name, raising=False)
+        monkeypatch.delenv(name.upper(), raising=False)
+    found = [(socket.AF_INET, socket.SOCK_STREAM, 6, "", ("169.254.169.254", 80))]
+    monkeypatch.setattr(socket, "getaddrinfo", lambda *where, **how: found)
+    record_set = records("r", field("r/t", "sc:Text", of("a", column="t")))
+    with pytest.raises(DownloadError, match="own link"):
+        load({}, [file("a", contentUrl="http://data.test/a.csv")], [record_set])
 
 
 def test_a_link_that_leads_out_of_the_folder_is_refused(load: Load, tmp_path: Path) -> None:

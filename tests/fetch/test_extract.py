@@ -564,3 +564,12 @@ def test_a_link_in_a_zip_gives_the_bytes_of_what_it_points_to(tmp_path):
         archive.writestr(link, "x")
 
     assert [(name, source.read()) for name, source in iter_archive(path)] == [("x", b"1"), ("l", b"1")]
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="no pipes on this system")
+def test_a_pipe_is_not_waited_for_and_a_device_is_not_read(tmp_path):
+    os.mkfifo(tmp_path / "a.zip")
+    for path in (tmp_path / "a.zip", Path("/dev/zero")):
+        with pytest.raises(ArchiveError, match="a pipe, a device or a socket"):
+            extract(path, str(tmp_path / "out"))
+        assert not (tmp_path / "out").exists()

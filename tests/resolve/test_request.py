@@ -28,7 +28,7 @@ from datasets_core.fetch.checksums import DownloadConfig
 from datasets_core.fetch.hub.repository import HubCommit, HubFile
 from datasets_core.files import FileEntry
 from datasets_core.load import load_dataset, load_dataset_builder, lock_dataset
-from datasets_core.meta.data_files import DataFilesDict, DataFilesList
+from datasets_core.meta.data_files import DataFilesDict, DataFilesList, by_split
 from datasets_core.resolve.registry import builder_class
 from datasets_core.resolve.request import HubCommits, Location, Request, files_below, versioned
 
@@ -344,3 +344,11 @@ def test_a_server_without_lasting_etags_is_read_all_the_same(
     monkeypatch.setattr(_Handler, "is_fickle", True)
     assert list(load_dataset(f"{address}/a.csv", split="train", cache_dir=tmp_path)["a"]) == [1]
     assert "changes cannot be detected" in caplog.text
+
+
+@pytest.mark.parametrize("path", ["x\ud800", "x\0y", "https://example.org/\ud800"])
+def test_a_text_that_no_path_can_be_is_refused(path: str) -> None:
+    with pytest.raises(ConfigurationError, match="is not a path"):
+        Location.of(path)
+    with pytest.raises(ConfigurationError):
+        by_split(path)

@@ -21,6 +21,7 @@ from typing import Any
 
 import pyarrow as pa
 
+from datasets_core import files
 from datasets_core._version import __version__
 from datasets_core.building.cache_key import check_unchanged, dataset_identity, identify, identity_of, sources_of
 from datasets_core.building.failures import out_of_time
@@ -39,6 +40,7 @@ from datasets_core.building.options import (
     takes_local_files,
     wanted_order,
 )
+from datasets_core.building.write.exchange import Exchange, files_of, run_elsewhere, small_files_of
 from datasets_core.building.write.generate import write_rows, write_tables
 from datasets_core.building.write.jobs import (
     Arrivals,
@@ -53,7 +55,7 @@ from datasets_core.building.write.jobs import (
 )
 from datasets_core.building.write.reorder import Ordering
 from datasets_core.building.write.row_keys import Clash, as_json, from_json
-from datasets_core.building.write.runs import WORDS_BYTES, Run, run_bytes
+from datasets_core.building.write.runs import Run, run_bytes
 from datasets_core.config import settings
 from datasets_core.engines import Engine
 from datasets_core.engines.deadline import Deadline, SerialEngine, TimeUp, can_stop
@@ -70,7 +72,7 @@ from datasets_core.progress import FileMeter, Meter, is_seen, metered, progress,
 from datasets_core.store import module_state
 from datasets_core.store.commit import Journal, Staging, dead_work, remove_garbage
 from datasets_core.store.fingerprint import Hasher
-from datasets_core.store.manifest import JOURNAL_NAME, Manifest, ShardRecord
+from datasets_core.store.manifest import JOURNAL_NAME, Manifest, ShardRecord, located
 from datasets_core.store.pieces import stored_blocks
 from datasets_core.store.writer import ShardWriter, is_stored_as_it_is
 
@@ -124,16 +126,24 @@ def worker_died(error: WorkerDiedError, jobs: Sequence[Any], builder: Builder, s
 # The finished jobs of an unfinished build, so that the next run takes them over.
 
 
-def build_journal(folder: str, plan: str) -> Journal[ShardResult]:
+def build_journal(folder: str, plan: str, exchange: Exchange | None = None) -> Journal[ShardResult]:
     """Return the journal of a staging folder, with those finished jobs whose shards are whole.
 
     Args:
         folder: the staging folder.
         plan: the identity of what is being built; finished jobs of another plan do not count.
+        exchange: has the files instead, and the journal of another machine.
     """
-    journal = Journal(os.path.join(folder, JOURNAL_NAME), {"plan": plan}, _line, _result)
+    path = os.path.join(folder, JOURNAL_NAME)
+    if exchange is not None and exchange.size(JOURNAL_NAME) > max(0, _size(path)):
+        with contextlib.suppress(FileNotFoundError):
+            os.unlink(path)
+        exchange.fetch(folder, [JOURNAL_NAME])
+    journal = Journal(path, {"plan": plan}, _line, _result, is_lazy=True)
     journal.read()
-    journal.entries = [result for result in journal.entries if _is_whole(result, folder)]
+    journal.entries = [result for result in journal.entries if _is_whole(result, folder, exchange)]
+    if exchange is not None:
+        exchange.fetch(folder, [name for result in journal.entries for name, _ in small_files_of(result)])
     return journal
 
 
@@ -142,7 +152,7 @@ _ENDINGS = (".arrow", ".parquet", ".keys", ".order", ".words")  # of the files t
 
 def _remove_unfinished(folder: str, results: Iterable[ShardResult]) -> None:
     """Remove the files of attempts that were interrupted: no other attempt has their names, and would write over them."""
-    known = {name for result in results for name, _ in _files_of(result)}
+    known = {name for result in results for name, _ in files_of(result)}
     for name in os.listdir(folder):
         if name.endswith(_ENDINGS) and name not in known:
             os.unlink(os.path.join(folder, name))
@@ -185,20 +195,11 @@ def _result(found: dict[str, Any]) -> ShardResult:
     return ShardResult(found["job"], shards, schema, keys, runs, found["words"], facts, tuple(found["denied"]), blocks)
 
 
-def _files_of(result: ShardResult) -> list[tuple[str, int]]:
-    """Return the names and sizes of the files of a job."""
-    files = [(shard.name, shard.size) for shard in result.shards]
-    if result.keys is not None:
-        files += [(name, count * 24) for name, count in result.keys.runs]
-    files += [(run.order, run.order_bytes) for run in result.runs]
-    if result.words is not None:
-        files.append((result.words, result.rows * WORDS_BYTES))
-    return files
-
-
-def _is_whole(result: ShardResult, folder: str) -> bool:
+def _is_whole(result: ShardResult, folder: str, exchange: Exchange | None) -> bool:
+    if exchange is not None:  # whose files are whole, or not there
+        return all(os.path.basename(name) == name and exchange.size(name) == size for name, size in files_of(result))
     return all(
-        os.path.basename(name) == name and _size(os.path.join(folder, name)) == size for name, size in _files_of(result)
+        os.path.basename(name) == name and _size(os.path.join(folder, name)) == size for name, size in files_of(result)
     ) and all(digest_of(os.path.join(folder, shard.name)).hexdigest() == shard.sha256 for shard in result.shards)
 
 
@@ -246,6 +247,8 @@ class Build:
         self.builder, self.options = builder, options
         self._order: Order = wanted_order(builder, disable_shuffling=options.disable_shuffling)
         self._is_as_read = self._order == "source" and options.num_shards is None  # what the jobs write is final
+        target, spans = located(options.output_dir), getattr(options.engine, "spans_machines", False)
+        self._exchange = Exchange.of(target, options.storage_options) if spans and files.is_url(target) else None
         self.staging = Staging.adopt_or_create(options.output_dir)
 
     def run(self) -> Manifest:
@@ -258,7 +261,8 @@ class Build:
         _sweep(builder.cache_root)
         try:
             dl_manager = self._plan()
-            with build_journal(self.staging.folder, _plan_identity(builder, options, self.splits)) as journal:
+            plan = _plan_identity(builder, options, self.splits)
+            with build_journal(self.staging.folder, plan, self._exchange) as journal, self._kept(journal):
                 results = {result.name: result for result in journal.entries}  # finished by a run that was interrupted
                 _remove_unfinished(self.staging.folder, journal.entries)
                 for stage in self._stages(results):
@@ -266,7 +270,7 @@ class Build:
                         with contextlib.closing(self._results(stage, results)) as running:
                             for job, result in running:
                                 if job.name not in results:
-                                    journal.add(result)
+                                    self._note(journal, result)
                                     results[job.name] = result
                                 if stage.keys is not None:
                                     stage.keys.add(job.index, result)
@@ -284,18 +288,49 @@ class Build:
                 from datasets_core.building.folders import check_bump  # takes 20 ms; most do not need it
 
                 check_bump(builder, options.output_dir, self.staging.folder, manifest, options.storage_options)
-            committed = self.staging.commit(manifest, storage_options=options.storage_options, has_schema=bool(manifest.schema))
+            if self._exchange is not None and not manifest.schema:
+                self._exchange.fetch(self.staging.folder, [shard.name for shard in manifest.shards[:1]])
+            committed = self.staging.commit(
+                manifest,
+                storage_options=options.storage_options,
+                has_schema=bool(manifest.schema),
+                sent_to=None if self._exchange is None else self._exchange.url,
+            )
             if hasattr(dl_manager, "manage_extracted_files"):
                 dl_manager.manage_extracted_files()
             logger.info("Dataset %s prepared in %s", builder.label, options.output_dir)
             return committed
         except (KeyboardInterrupt, DownloadError, WorkerDiedError):
             if not has_finished_jobs(self.staging.journal):
-                self.staging.discard_as_far_as_possible()
+                self._discard()
             raise  # the next run takes over the finished jobs
         except BaseException:
-            self.staging.discard_as_far_as_possible()
+            self._discard()
             raise
+
+    def _discard(self) -> None:
+        self.staging.discard_as_far_as_possible()
+        if self._exchange is not None:
+            try:
+                self._exchange.discard()
+            except Exception as error:  # of a kind of the store; the first failure is the one to report
+                logger.warning("Could not remove %s: %s", self._exchange.url, error)
+
+    def _note(self, journal: Journal[ShardResult], result: ShardResult) -> None:
+        """Have a result in the journal, and that in the store now and then, for the next run on another machine."""
+        if self._exchange is not None:
+            self._exchange.fetch(self.staging.folder, [name for name, _ in small_files_of(result)])
+        if journal.add(result) and self._exchange is not None:
+            self._exchange.send(self.staging.folder, [JOURNAL_NAME])
+
+    @contextlib.contextmanager
+    def _kept(self, journal: Journal[ShardResult]) -> Iterator[None]:
+        """Have the journal in the store when the jobs are over, however they ended."""
+        try:
+            yield
+        finally:
+            if self._exchange is not None and journal.entries:
+                self._exchange.send(self.staging.folder, [JOURNAL_NAME])
 
     # -- the plan ------------------------------------------------------------------------------------------------------
 
@@ -338,7 +373,7 @@ class Build:
         rows = self.builder.yields == "rows"
         if self.options.max_rows is not None:  # the first that come: no second part knows how many came before
             return [self._job(split.name, split.gen_kwargs, 0, 1, f"{split.name}-first")] if self.options.max_rows else []
-        group_bytes = ROW_GROUP_BYTES if rows else TABLE_GROUP_BYTES
+        group_bytes = settings().job_bytes or (ROW_GROUP_BYTES if rows else TABLE_GROUP_BYTES)
         parts = divide(split.gen_kwargs, group_bytes=group_bytes, count=_part_count(self.builder, self.options))
         return [self._job(split.name, part, index, len(parts), f"{split.name}-{index:05d}") for index, part in enumerate(parts)]
 
@@ -464,8 +499,14 @@ class Build:
                 code = builder, getattr(waiting[0], "gen_kwargs", None) if waiting else None
                 verb, is_killed = f"The build of {builder.label}", getattr(engine, "shares_memory", None) is False
                 limit = {"deadline": deadline} if is_killed and builder.is_stopped_by_timer else {}
-                work = functools.partial(run_attempt, stage.function, tells=tells, counts_bytes=counts_bytes)
-                running = module_state.run(engine, work, waiting, *code, verb=verb, **limit)
+                shared: str = self.staging.folder
+                how: dict[str, Any] = {"tells": tells, "counts_bytes": counts_bytes}
+                work = functools.partial(run_attempt, stage.function, **how)
+                if self._exchange is not None:
+                    work = functools.partial(run_elsewhere, self._exchange, stage.function, **how)
+                    self._exchange.send(shared, {job.plan for job in waiting if hasattr(job, "plan")})
+                folder = shared if self._exchange is None else None
+                running = module_state.run(engine, work, waiting, *code, verb=verb, folder=folder, **limit)
             try:
                 for position, result in running:
                     name = waiting[position].name
@@ -614,6 +655,8 @@ def _plan_identity(builder: Builder, options: BuildOptions, splits: Sequence[Spl
         builder.writer_batch_size,
         [(split.name, split.gen_kwargs) for split in splits],
     ]
+    if limits.job_bytes is not None:
+        parts.append(limits.job_bytes)
     data_files = getattr(builder.config.data_files, "identities", ())
     parts.append(json.dumps(data_files))  # with their sizes and times, which need no other look
     identity = identity_of(parts, but={path for path, _, modified in data_files if modified}) if builder.hash else None

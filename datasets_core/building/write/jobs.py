@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import os
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Literal, Protocol
 
@@ -80,6 +80,14 @@ class ShardJob:
     def attempt(self, token: str) -> ShardJob:
         """Return the job with names of files that no other attempt at it uses."""
         return dataclasses.replace(self, stem=f"{self.stem}-{token}")
+
+    def within(self, folder: str) -> ShardJob:
+        """Return the job with its files in another folder."""
+        return dataclasses.replace(self, folder=folder)
+
+    def inputs(self, folder: str) -> Iterable[str]:
+        """Yield the names of the files of other jobs that it reads; those that came before are in the folder then."""
+        return ()
 
     @property
     def sorts(self) -> bool:
@@ -502,6 +510,14 @@ class RecastJob:
     def attempt(self, token: str) -> RecastJob:
         """See `ShardJob.attempt`."""
         return dataclasses.replace(self, job=self.job.attempt(token))
+
+    def within(self, folder: str) -> RecastJob:
+        """See `ShardJob.within`."""
+        return dataclasses.replace(self, job=self.job.within(folder))
+
+    def inputs(self, folder: str) -> Iterable[str]:
+        """See `ShardJob.inputs`."""
+        return [shard.name for shard in self.result.shards]
 
 
 def recast_job(recast: RecastJob, on_rows: Callable[[int], object] = lambda rows: None) -> ShardResult:

@@ -79,6 +79,14 @@ class SortJob:
         """See `ShardJob.attempt`."""
         return dataclasses.replace(self, token=token)
 
+    def within(self, folder: str) -> SortJob:
+        """See `ShardJob.within`."""
+        return dataclasses.replace(self, folder=folder)
+
+    def inputs(self, folder: str) -> Sequence[str]:
+        """See `ShardJob.inputs`."""
+        return [self.shard.name] if self.words is None else [self.shard.name, self.words]
+
     def words_of(self, start: int, stop: int) -> Words:
         """Return the words of rows of the shard."""
         if self.by == "numbers":
@@ -145,6 +153,16 @@ class MergeJob:
         """See `ShardJob.attempt`."""
         return dataclasses.replace(self, stem=f"{self.stem}-{token}")
 
+    def within(self, folder: str) -> MergeJob:
+        """See `ShardJob.within`."""
+        return dataclasses.replace(self, folder=folder)
+
+    def inputs(self, folder: str) -> Iterator[str]:
+        """See `ShardJob.inputs`."""
+        yield self.plan
+        for number in np.unique(read_plan(folder, self.plan, self.start, self.stop)["run"]):
+            yield self.runs[number].data
+
 
 def merge_job(job: MergeJob, on_rows: OnRows = lambda rows: None) -> ShardResult:
     """Write a final shard."""
@@ -191,6 +209,14 @@ class CutJob:
     def attempt(self, token: str) -> CutJob:
         """See `ShardJob.attempt`."""
         return dataclasses.replace(self, stem=f"{self.stem}-{token}")
+
+    def within(self, folder: str) -> CutJob:
+        """See `ShardJob.within`."""
+        return dataclasses.replace(self, folder=folder)
+
+    def inputs(self, folder: str) -> Sequence[str]:
+        """See `ShardJob.inputs`."""
+        return [source.name for source in self.sources]
 
 
 def cut_job(job: CutJob, on_rows: OnRows = lambda rows: None) -> ShardResult:

@@ -13,6 +13,7 @@ from itertools import islice, repeat
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from datasets_core.engines import Engine, get_engine
+from datasets_core.engines.deadline import SerialEngine
 from datasets_core.engines.threads import followed
 from datasets_core.errors import ConfigurationError, WorkerDiedError
 from datasets_core.progress import progress, switch, told
@@ -325,14 +326,24 @@ class Part:
         return f"rows {self.start} to {self.start + self.dataset.num_rows - 1}"
 
 
-def number_of_parts(num_proc: int | None, rows: int) -> int | None:
+_LEAST_PARTS = 64  # on machines whose number may change, so that a run that was killed finds its parts again
+
+
+def number_of_parts(num_proc: int | None, rows: int, engine: Engine | None = None) -> int | None:
     """Return the number of parts for this many rows; None if none was requested.
+
+    An engine without `num_proc` has a part for each worker; one of many machines at least 64 in all, and four for each worker.
 
     Raises:
         ConfigurationError: a negative number.
     """
     if num_proc is None or (count := as_int("num_proc", num_proc)) == 0:
-        return None
+        if engine is None or isinstance(engine, SerialEngine):
+            return None
+        count = getattr(engine, "workers", None) or os.cpu_count() or 1
+        if getattr(engine, "spans_machines", False):
+            count = max(_LEAST_PARTS, 1 << (4 * count - 1).bit_length())
+        return max(1, min(count, rows))
     if count < 0:
         raise ConfigurationError(f"Invalid num_proc={num_proc}. Give 1 or more, or None.")
     return max(1, min(count, rows))
@@ -361,8 +372,9 @@ def results(
     total: int,
     code: Sequence[Any] = (),
     verb: str,
+    note: Callable[[Part, R], None] = lambda part, result: None,
 ) -> list[R]:
-    """Return the result of `work` for each part, in their order; `code` is the user's function.
+    """Return the result of `work` for each part, in their order; `code` is the user's function, `note` is called on each.
 
     Raises:
         WorkerDiedError: a worker process was killed; names the rows.
@@ -372,18 +384,29 @@ def results(
     with tempfile.TemporaryDirectory(prefix="datasets_core-") if switch.enabled else nullcontext() as folder:
         if folder is not None:
             parts = [replace(part, tells=os.path.join(folder, str(number))) for number, part in enumerate(parts)]
-        found.update(_done(runner, work, parts, stage, total, code, verb))
+        found.update(_done(runner, work, parts, stage, total, code, verb, note))
     return [found[index] for index in range(len(parts))]
 
 
 def _done(
-    runner: Engine, work: Callable[[Part], R], parts: Sequence[Part], stage: str, total: int, code: Sequence[Any], verb: str
+    runner: Engine,
+    work: Callable[[Part], R],
+    parts: Sequence[Part],
+    stage: str,
+    total: int,
+    code: Sequence[Any],
+    verb: str,
+    note: Callable[[Part, R], None],
 ) -> dict[int, R]:
     found: dict[int, R] = {}
     with _watched(stage, total, [part.tells for part in parts]):
         try:
-            with closing(module_state.run(runner, work, parts, *code, verb=f"{verb}()")) as done:  # type: ignore[type-var]
-                found.update(done)
+            folder = parts[0].folder or None
+            running = module_state.run(runner, work, parts, *code, verb=f"{verb}()", folder=folder)
+            with closing(running) as done:  # type: ignore[type-var]
+                for index, result in done:
+                    found[index] = result
+                    note(parts[index], result)
         except WorkerDiedError as error:
             at = parts[error.job].rows if error.job is not None else "some rows"
             raise WorkerDiedError(

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import base64
 import builtins
+import logging
 import os
 import re
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass
 from functools import partial
@@ -15,6 +17,8 @@ from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 
+from datasets_core import files
+from datasets_core._version import __version__
 from datasets_core.dataset.results import (
     CachedResult,
     Place,
@@ -33,12 +37,16 @@ from datasets_core.features.base import FeatureType
 from datasets_core.features.schema import Features
 from datasets_core.progress import ProgressFile, progress, switch
 from datasets_core.store.code import reach_of
+from datasets_core.store.commit import Journal
+from datasets_core.store.manifest import JOURNAL_NAME, ShardRecord
 from datasets_core.store.rows.rows import Lineage
 from datasets_core.store.table import RowTable, zipped
 
 if TYPE_CHECKING:
     from datasets_core.store.rows.rows import Rows
 
+
+logger = logging.getLogger(__name__)
 
 # New columns, written without the unchanged ones; and both combined as rows.
 
@@ -291,13 +299,13 @@ def mapped(
     place: Place,
     *,
     num_proc: int | None,
-    engine: str | Engine | None,
+    engine: Engine | None,
     load_from_cache_file: bool | None,
     desc: str | None,
 ) -> Result | None:
     """Return the result of `map`; None if the function returned nothing, so that nothing changes."""
     rows = dataset.num_rows
-    count = number_of_parts(num_proc, rows)
+    count = number_of_parts(num_proc, rows, engine)
     unit = (plan.batch_size or rows) if plan.batched else 1
     stop = rows // unit * unit if plan.batched and plan.drop_last_batch else rows
     runs = borders(stop, count or 1, unit) if stop else [(0, 0)]
@@ -307,10 +315,13 @@ def mapped(
     if leaves:
         place = of_new_columns(place, dataset)
     with CachedResult(
-        place, load_from_cache_file=load_from_cache_file, fits=lambda found: not leaves or fits(found, source)
+        place,
+        load_from_cache_file=load_from_cache_file,
+        fits=lambda found: not leaves or fits(found, source),
+        resumes=len(runs) > 1,
     ) as keeping:
         if keeping.result is None:
-            if len(runs) == 1:
+            if len(runs) == 1 and not getattr(engine, "spans_machines", False):
                 part = Part(dataset, 0, None if count is None else 0, most_bytes=place.most_bytes)
                 map_part = partial(_map_part, plan, part, stop, keeping.folder, leaves)
                 if switch.enabled:
@@ -319,7 +330,8 @@ def mapped(
                 else:
                     outcomes = [map_part(None)]
             else:
-                outcomes = _Work(dataset, plan, place, keeping.folder, leaves).of_all(runs, unit, engine, desc or "Map")
+                work = _Work(dataset, plan, place, keeping.folder, leaves, resumes=keeping.is_wanted)
+                outcomes = work.of_all(runs, unit, engine, desc or "Map")
             if not any(outcome.is_changed for outcome in outcomes):
                 keeping.discard()
                 return None
@@ -338,10 +350,13 @@ def mapped(
 class _Work:
     """The parts of one `map`, and who does them."""
 
-    def __init__(self, dataset: Rows, plan: MapPlan, place: Place, folder: Callable[[], str], leaves: bool) -> None:
+    def __init__(
+        self, dataset: Rows, plan: MapPlan, place: Place, folder: Callable[[], str], leaves: bool, *, resumes: bool
+    ) -> None:
         self._dataset, self._plan, self._place, self._folder, self._leaves = dataset, plan, place, folder, leaves
+        self._resumes = resumes
 
-    def of_all(self, runs: list[tuple[int, int]], unit: int, engine: str | Engine | None, stage: str) -> list[Outcome]:
+    def of_all(self, runs: list[tuple[int, int]], unit: int, engine: Engine | None, stage: str) -> list[Outcome]:
         """Return the outcomes for all rows, in their order."""
         plan, stop = self._plan, runs[-1][1]
         stage = f"{stage} (num_proc={len(runs)})"
@@ -362,12 +377,34 @@ class _Work:
             others = [self._part(start, end, rank, folder) for start, end, rank in rest]
             work = partial(_job, plan, self._leaves)
             code = plan.calls.function, plan.calls.kwargs, self._dataset._format.kwargs
-            outcomes += results(work, others, engine=engine, stage=stage, total=stop - done, code=code, verb=plan.calls.verb)
+            how: Any = {"engine": engine, "stage": stage, "code": code, "verb": plan.calls.verb}
+            outcomes += self._resumed(partial(results, work, **how), others, folder, leaves=self._leaves)
             parts += others
         else:
             with progress(stage, total=stop, unit="rows") as bar:
                 bar.update(stop)
         return self._filled(parts, outcomes)
+
+    def _resumed(self, run: Callable[..., list[Outcome]], parts: list[Part], folder: str, *, leaves: bool) -> list[Outcome]:
+        """Return the outcomes of parts: those that a run which was killed has finished, and those of the others."""
+        if not folder:
+            return run(parts, total=sum(part.dataset.num_rows for part in parts))
+        header = {"result": self._place.key, "leaves": leaves, "version": __version__}
+        path = os.path.join(folder, JOURNAL_NAME)
+        journal = Journal(path, header, _line, _finished_part)
+        if self._resumes:
+            journal.read()
+            journal.entries = [entry for entry in journal.entries if _is_whole(entry, folder)]
+        finished = dict(journal.entries)
+        _remove_others(folder, finished.values())
+        with journal:
+            waiting = [part for part in parts if _key(part) not in finished]
+            if len(waiting) < len(parts):
+                logger.info("Taking over %d of %d finished parts.", len(parts) - len(waiting), len(parts))
+            total = sum(part.dataset.num_rows for part in waiting)
+            note = partial(_note, journal)
+            finished.update(zip(map(_key, waiting), run(waiting, total=total, note=note) if waiting else (), strict=True))
+        return [finished[_key(part)] for part in parts]
 
     def _part(self, start: int, stop: int, rank: int, folder: str) -> Part:
         rows = self._dataset._selected(range(start, stop))
@@ -387,6 +424,88 @@ class _Work:
                 outcome = Outcome(tuple(writer.close()), True)
             filled.append(outcome)
         return filled
+
+
+# Finished parts, kept in a journal, so that the next run takes them over where this one is killed.
+
+
+_Entry = tuple[tuple[int, int, int | None], Outcome]
+
+
+def _key(part: Part) -> tuple[int, int, int | None]:
+    return part.start, part.dataset.num_rows, part.rank
+
+
+def _note(journal: Journal[_Entry], part: Part, outcome: Outcome) -> None:
+    journal.add((_key(part), outcome))
+
+
+def _is_whole(entry: _Entry, folder: str) -> bool:
+    records = [record for run in entry[1].runs for written in run.written for record in written.records]
+    sizes = ((os.path.join(folder, record.name), record.size) for record in records)
+    return all(os.path.isfile(path) and os.path.getsize(path) == size for path, size in sizes)
+
+
+def _remove_others(folder: str, outcomes: Iterable[Outcome]) -> None:
+    """Remove the files of parts that were not finished."""
+    known = {record.name for found in outcomes for run in found.runs for written in run.written for record in written.records}
+    for name in set(os.listdir(folder)) - known:
+        if name.startswith("part-"):
+            files.remove(os.path.join(folder, name))
+
+
+def _line(entry: _Entry) -> dict[str, Any]:
+    (start, rows, rank), outcome = entry
+    runs = [
+        {
+            "start": run.start,
+            "rows": run.rows,
+            "names": run.names,
+            "kept": sorted(run.kept),
+            "written": [_stored(written) for written in run.written],
+        }
+        for run in outcome.runs
+    ]
+    return {"part": [start, rows, rank], "runs": runs, "is_changed": outcome.is_changed}
+
+
+def _stored(written: Written) -> dict[str, Any]:
+    out = pa.BufferOutputStream()
+    with pa.ipc.new_stream(out, written.schema) as writer:
+        for batch in written.batches:
+            writer.write_batch(batch)
+    return {
+        "rows": base64.b64encode(out.getvalue()).decode(),
+        "kinds": Features(written.kinds).to_dict(),
+        "records": [record._asdict() for record in written.records],
+        "traits": {name: sorted(traits) for name, traits in written.traits.items()},
+    }
+
+
+def _restored(found: dict[str, Any]) -> Written:
+    with pa.ipc.open_stream(base64.b64decode(found["rows"])) as reader:
+        schema, batches = reader.schema, tuple(reader)
+    records = tuple(
+        ShardRecord(**{**record, "batches": tuple((int(rows), int(count)) for rows, count in record["batches"])})
+        for record in found["records"]
+    )
+    traits = {name: frozenset((place, kind) for place, kind in pairs) for name, pairs in found["traits"].items()}
+    return Written(schema, dict(Features.from_dict(found["kinds"])), records, batches, traits)
+
+
+def _finished_part(line: dict[str, Any]) -> _Entry:
+    start, rows, rank = line["part"]
+    runs = tuple(
+        Run(
+            run["start"],
+            run["rows"],
+            tuple(run["names"]),
+            frozenset(run["kept"]),
+            tuple(_restored(written) for written in run["written"]),
+        )
+        for run in line["runs"]
+    )
+    return (start, rows, rank), Outcome(runs, line["is_changed"])
 
 
 def _job(plan: MapPlan, leaves: bool, part: Part) -> Outcome:

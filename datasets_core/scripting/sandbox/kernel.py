@@ -159,17 +159,17 @@ timer_create 222 107, timer_settime 223 110, timer_gettime 224 108, timer_getove
 nanosleep 35 101, clock_nanosleep 230 115, clock_gettime 228 113, clock_getres 229 114, gettimeofday 96 169, time 201 -,
 times 100 153, futex 202 98, futex_waitv 449 449, set_robust_list 273 99, get_robust_list 274 100,
 set_tid_address 218 96, rseq 334 293, exit 60 93, exit_group 231 94, arch_prctl 158 -, sched_yield 24 124,
-sched_getaffinity 204 123, sched_getscheduler 145 120, sched_getparam 143 121, sched_get_priority_max 146 125,
-sched_get_priority_min 147 126, sched_rr_get_interval 148 127, getpriority 140 141, getcpu 309 168, getpid 39 172,
+sched_getscheduler 145 120, sched_getparam 143 121, sched_get_priority_max 146 125,
+sched_get_priority_min 147 126, sched_rr_get_interval 148 127, getcpu 309 168, getpid 39 172,
 getppid 110 173, gettid 186 178, getuid 102 174, geteuid 107 175, getgid 104 176, getegid 108 177, getresuid 118 148,
-getresgid 120 150, getgroups 115 158, getpgrp 111 -, getpgid 121 155, getsid 124 156, capget 125 90, uname 63 160,
+getresgid 120 150, getgroups 115 158, getpgrp 111 -, capget 125 90, uname 63 160,
 sysinfo 99 179, getrusage 98 165, getrlimit 97 163, getrandom 318 278, wait4 61 260, waitid 247 95
 """
 
 # What depends on its arguments: `seccomp` has a rule for each.
 _RULED = """
 clone 56 220, clone3 435 435, ioctl 16 29, fcntl 72 25, prctl 157 167, prlimit64 302 261, kill 62 129, tgkill 234 131,
-openat2 437 437, sched_setaffinity 203 122
+openat2 437 437, sched_setaffinity 203 122, sched_getaffinity 204 123, getpriority 140 141, getpgid 121 155, getsid 124 156
 """
 
 # Modes, owners and times of files, which Landlock does not cover: done as if, in the scratch folder, and refused elsewhere.
@@ -344,7 +344,10 @@ def program(name: str, *, process: int, notices: bool) -> list[Instruction]:
     rules["open"], rules["openat"] = _opening(1, deny), _opening(2, deny)
     rules["kill"] = rules["tgkill"] = _one_of(0, {process: ALLOW}, deny)
     rules["prlimit64"] = _one_of(0, {0: ALLOW, process: ALLOW}, deny)
-    rules["sched_setaffinity"] = _one_of(0, {0: ALLOW, process: ALLOW}, REFUSE)
+    of_itself = {0: ALLOW, process: ALLOW}  # and nothing about others
+    rules |= dict.fromkeys(("sched_setaffinity", "getpgid", "getsid"), _one_of(0, of_itself, REFUSE))
+    rules["sched_getaffinity"] = _one_of(0, of_itself, errno_action(errno.ENOSYS))  # which C libraries expect, of their threads
+    rules["getpriority"] = _one_of(1, of_itself, REFUSE)
     rules["fcntl"] = _one_of(1, dict.fromkeys(_FCNTL, ALLOW), deny)
     rules["prctl"] = _one_of(0, dict.fromkeys(_PRCTL, ALLOW), deny)
     rules["ioctl"] = _one_of(

@@ -56,11 +56,15 @@ def site_folders() -> tuple[str, ...]:
     return tuple(dict.fromkeys(os.path.abspath(path) for path in listed if os.path.isdir(path)))
 
 
+_OF_PROJECTS = (".git", ".hg", ".env", "pyproject.toml", "setup.py", "setup.cfg")
+
+
 def _holds_installed(path: str) -> bool:
     """Return True if an installer has put packages into a folder, which is none that holds much else."""
     place = os.path.realpath(path) if path else "/"
     home = os.path.realpath(os.path.expanduser("~"))
     is_wide = home == place or home.startswith(os.path.join(place, ""))
+    is_wide = is_wide or any(os.path.lexists(os.path.join(place, name)) for name in _OF_PROJECTS)  # and settings, and tokens
     return not is_wide and any(True for _ in glob.iglob(os.path.join(glob.escape(place), "*.dist-info", "METADATA")))
 
 

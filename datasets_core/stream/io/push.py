@@ -7,12 +7,13 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pyarrow as pa
 
 from datasets_core.engines import get_engine
+from datasets_core.engines.deadline import SerialEngine
 from datasets_core.errors import CellCastError, ConfigurationError, MediaError
 from datasets_core.features.base import Value
 from datasets_core.features.cast import cast_table
@@ -247,12 +248,13 @@ def _files(rows: StreamRows, limits: ShardLimits, folder: str) -> Iterator[Local
     size = None if limits.num_shards else limits.shard_bytes
     parts = [replace(rows, plan=rows.plan.sharded(count, part, is_contiguous=True)) for part in range(count)]
     parts = parts if count > 1 else [rows]
-    if (limits.num_proc or 1) == 1:
+    engine = get_engine(num_proc=limits.num_proc)
+    if isinstance(engine, SerialEngine):
         for number, part in enumerate(parts):
             yield from _of_part(folder, size, (number, part))
         return
-    engine, work = get_engine(num_proc=limits.num_proc), partial(_all_of_part, folder, size)
-    for _, made in module_state.run(engine, work, list(enumerate(parts)), rows.plan, verb="push_to_hub()", ordered=True):
+    options: Any = {"verb": "push_to_hub()", "folder": folder, "ordered": True}
+    for _, made in module_state.run(engine, partial(_all_of_part, folder, size), list(enumerate(parts)), rows.plan, **options):
         yield from made
 
 
@@ -262,13 +264,13 @@ def _all_of_part(folder: str, max_bytes: int | None, job: tuple[int, StreamRows]
 
 def _of_part(folder: str, max_bytes: int | None, job: tuple[int, StreamRows]) -> Iterator[LocalShard]:
     number, rows = job
-    name = partial(_name, folder, rows.split, number)
+    name = partial(_name, folder, rows.split, number, token=f"-{os.urandom(4).hex()}")  # of this attempt
     for shard in write_shards(rows.batches(), rows.features, name, max_bytes):
         yield _local(shard, rows.split)
 
 
-def _name(folder: str, split: str, part: int, number: int) -> str:
-    return os.path.join(folder, f"{split}-{part:05d}-{number:05d}.parquet")
+def _name(folder: str, split: str, part: int, number: int, token: str = "") -> str:
+    return os.path.join(folder, f"{split}-{part:05d}-{number:05d}{token}.parquet")
 
 
 def _local(shard: ShardFile, split: str) -> LocalShard:

@@ -5,8 +5,10 @@ from __future__ import annotations
 import contextlib
 import copy
 import hashlib
+import itertools
 import logging
 import os
+import re
 import shutil
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -18,11 +20,14 @@ import pyarrow as pa
 
 from datasets_core import files
 from datasets_core.config import settings
+from datasets_core.engines import Engine, get_engine
+from datasets_core.engines.deadline import SerialEngine
 from datasets_core.errors import CellCastError, ConfigurationError, FileInPlaceError, MediaError
 from datasets_core.features.media.media import embed_table, has_media
 from datasets_core.features.schema import Features
 from datasets_core.io.sinks import Sink
 from datasets_core.meta.info import DatasetInfo
+from datasets_core.store import module_state
 from datasets_core.store.commit import FORM_KEY, Journal, whole_lines
 from datasets_core.store.manifest import JOURNAL_NAME
 from datasets_core.store.rows.indices import at_least_one
@@ -275,12 +280,36 @@ class StreamWrite:
         self._tell(sum(entry["rows"] for entry in done))
         number = sum(entry["is_whole"] for entry in done)
         first = done[-1]["part"] + (done[-1]["is_last"]) if done else 0
+        engine = get_engine()
+        if limit is None and not self._has_parts and len(parts) - first > 1 and not isinstance(engine, SerialEngine):
+            self._run_by(engine, parts, first, put)
+            first = len(parts)
         for index in range(first, len(parts)):
             state = done[-1]["state"] if done and done[-1]["part"] == index else None
             row = sum(entry["rows"] for entry in done if entry["part"] == index)
             before = sum(other.num_rows or 0 for other in parts[:index])
             number = self._write_part(index, parts[index], state, row, before, number, limit, put)
         return [_shard(entry) for entry in self._journal.entries if entry["is_whole"]]
+
+    def _run_by(
+        self, engine: Engine, parts: Sequence[StreamBatches], first: int, put: Callable[[str, int], None] | None
+    ) -> None:
+        """Have workers write the parts from `first` on, each into a file."""
+        folder = self._journal.folder
+        befores = itertools.accumulate((part.num_rows or 0 for part in parts), initial=0)
+        jobs = [(index, part, before) for index, (part, before) in enumerate(zip(parts, befores, strict=False))][first:]
+        options: Any = {"verb": "The export", "folder": folder, "ordered": True}
+        work = partial(_by_worker, folder, self._opened)
+        for _, (written, entry) in module_state.run(engine, work, jobs, **options):
+            path = self._journal.path(shard_name(entry["shard"]))
+            os.replace(written, path)
+            if put is not None:
+                put(path, entry["shard"])
+            self._journal.add({**entry, "is_placed": put is not None})
+            self._tell(entry["rows"])
+        for name in os.listdir(folder):  # of jobs that ran twice
+            if _ATTEMPT.fullmatch(name):
+                os.unlink(self._journal.path(name))
 
     def _write_part(
         self,
@@ -317,6 +346,32 @@ class StreamWrite:
                 file.close()
             raise
         return file.number + 1
+
+
+_ATTEMPT = re.compile(r"\d{5,}-[0-9a-f]{8}")
+
+
+class _Attempt:
+    """Stands for the journal where a worker writes a part: files with names of their own, since a job may run twice."""
+
+    def __init__(self, folder: str) -> None:
+        self._folder, self._token = folder, os.urandom(4).hex()
+        self.entries: list[dict[str, Any]] = []
+
+    def path(self, name: str) -> str:
+        return os.path.join(self._folder, f"{name}-{self._token}")
+
+    def add(self, entry: dict[str, Any]) -> None:
+        self.entries.append(entry)
+
+
+def _by_worker(folder: str, opened: _Opener, job: tuple[int, StreamBatches, int]) -> tuple[str, dict[str, Any]]:
+    """Write a part; return the path of its file and its entry for the journal."""
+    index, rows, before = job
+    journal: Any = _Attempt(folder)
+    write = StreamWrite(journal, opened, lambda rows: None, is_growing=False, has_parts=False)
+    write._write_part(index, rows, None, 0, before, index, None, None)
+    return journal.path(shard_name(index)), journal.entries[-1]
 
 
 class _File:

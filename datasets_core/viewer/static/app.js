@@ -198,13 +198,14 @@ export class App {
       this.columns = found.columns;
       this.size = found.rows;
       this.total = found.total;
-      this.bytesRead = found.bytes_read;
+      this.bytesRead = null;
       if (isOther) this.pictures = { columns: {}, exact: false, share: 0 };
       this.tell("");
       this.parts.empty.hidden = true;
       this.table.open(found.columns, found.rows);
       this.#drawTools();
       this.#watchPictures();
+      if (this.about.streams.includes(this.state.split)) this.#askRead(opening);
     } catch (error) {
       if (opening === this.opening) {
         this.failed(error);
@@ -212,6 +213,18 @@ export class App {
       }
     } finally {
       if (opening === this.opening) this.root.classList.remove("busy");
+    }
+  }
+
+  /** Ask how many bytes the rows of a stream took: after the rows, since that takes a request more. */
+  async #askRead(opening) {
+    try {
+      const { bytes } = await this.ask("read", { split: this.state.split });
+      if (opening !== this.opening) return;
+      this.bytesRead = bytes;
+      this.#drawStatus();
+    } catch (error) {
+      this.failed(error);
     }
   }
 

@@ -285,3 +285,11 @@ def test_names_of_its_own_do_not_matter(tmp_path_factory: object, names: list[li
         (root / "scratch").joinpath(*parts).mkdir(parents=True, exist_ok=True)
     clear(str(root / "scratch"))
     assert list(root.iterdir()) == []
+
+
+def test_a_project_is_no_folder_of_installed_packages(tmp_path: Path) -> None:
+    (tmp_path / "a-1.0.dist-info").mkdir()
+    (tmp_path / "a-1.0.dist-info" / "METADATA").write_text("")
+    assert limits._holds_installed(str(tmp_path))
+    (tmp_path / ".env").write_text("TOKEN=secret")
+    assert not limits._holds_installed(str(tmp_path))

@@ -669,3 +669,15 @@ def test_a_process_with_too_many_threads_is_ended(confined: SandboxedProcess, mo
     text = "import threading, time\nfor _ in range(30): threading.Thread(target=time.sleep, args=(60,), daemon=True).start()"
     with pytest.raises(WorkerDiedError, match="more than 20 threads"):
         confined.ask({"text": text})
+
+
+@pytest.mark.skipif(not layers().can_sandbox, reason=f"no confinement here: {layers().reason}")
+@pytest.mark.parametrize(
+    "question", ["os.getpgid({})", "os.getsid({})", "os.sched_getaffinity({})", "os.getpriority(os.PRIO_PROCESS, {})"]
+)
+def test_nothing_is_learned_about_other_processes(run: Run, question: str) -> None:
+    other = question.format(os.getpid())
+    text = f"import os\ntry:\n    result = str({other})\nexcept OSError as error:\n    result = 'refused'"
+    assert run(text) == "refused"
+    for own in ("0", "os.getpid()"):
+        assert run(f"import os\nresult = str({question.format(own)})") != "refused"
