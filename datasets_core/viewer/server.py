@@ -82,7 +82,8 @@ class Answers:
         """
         known: dict[str, Callable[[Mapping[str, Any]], Any]] = {
             "about": self._about, "open": self._open, "rows": self._rows, "row": self._row, "pictures": self._pictures,
-            "code": self._code, "dataset": self._dataset, "diff": self._diff, "more": self._more, "read": self._read, "wave": self._wave,
+            "code": self._code, "dataset": self._dataset, "diff": self._diff, "more": self._more, "read": self._read,
+            "wave": self._wave,
         }  # fmt: skip
         if name not in known:
             raise ConfigurationError(f"The page asks for {name!r}. Available: {', '.join(known)}.")
