@@ -20,7 +20,7 @@ from datasets_core.features.formats.formats import RowFormat
 from datasets_core.features.schema import Features, joined_features, storage_type
 from datasets_core.meta.info import DatasetInfo
 from datasets_core.meta.splits import NamedSplit
-from datasets_core.optional import is_hugging_face
+from datasets_core.optional import named_kind
 from datasets_core.store.pieces import Ints
 from datasets_core.store.rows.create import filled, spread
 from datasets_core.store.rows.indices import at_least
@@ -272,9 +272,7 @@ def _checked(datasets: Iterable[Any], verb: str) -> list[Any]:
                 "Pick one of them."
             )
         if not isinstance(dataset, Dataset) and not _is_stream(dataset):
-            kind, advice = type(dataset).__name__, "Give datasets only"
-            if is_hugging_face(dataset):
-                kind, advice = f"datasets.{kind}", "Convert it with Dataset.from_hf()"
+            kind, advice = named_kind(dataset, "Give datasets only")
             raise ArgumentTypeError(f"Element {place} is of type {kind}, not a Dataset. {advice}.")
         if isinstance(dataset, Dataset) != isinstance(listed[0], Dataset):
             kinds = "a Dataset", "a stream"

@@ -13,10 +13,11 @@ from typing import TYPE_CHECKING, Any, Literal, Self, TypeVar
 
 from datasets_core._lazy import options_to
 from datasets_core.dataset.dataset import Dataset
-from datasets_core.errors import ConfigurationError
+from datasets_core.errors import ArgumentTypeError, ConfigurationError
 from datasets_core.features.schema import Features
 from datasets_core.io.split_mapping import SplitMapping, each_split, joined_doc
 from datasets_core.meta.splits import NamedSplit
+from datasets_core.optional import named_kind
 
 if TYPE_CHECKING:
     import pyarrow.compute as pc
@@ -141,12 +142,20 @@ class DatasetDict(SplitMapping[Dataset]):
         Args:
             splits: a `datasets.DatasetDict`, or a dict of `datasets.Dataset` by split.
 
+        Raises:
+            ArgumentTypeError: another object is passed.
+
         Example:
             >>> import datasets
             >>> theirs = datasets.DatasetDict({"train": datasets.Dataset.from_dict({"a": [1, 2]})})
             >>> DatasetDict.from_hf(theirs)["train"]["a"][:]
             [1, 2]
         """
+        if not isinstance(splits, Mapping):
+            kind, advice = named_kind(splits, "Give a dict of datasets")
+            raise ArgumentTypeError(
+                f"DatasetDict.from_hf() takes a DatasetDict of Hugging Face datasets, found {kind}. {advice}."
+            )
         return cls({str(name): Dataset.from_hf(dataset) for name, dataset in splits.items()})
 
     def to_hf(self) -> Any:

@@ -21,6 +21,7 @@ from datasets_core.config import settings
 from datasets_core.dataset.recompute import int64_array
 from datasets_core.dataset.relational import SortKeys, bytes_per_row, mapped_file, nameless_file, sorted_rows
 from datasets_core.errors import ConfigurationError
+from datasets_core.features.arrow import validity
 from datasets_core.features.base import FeatureType, List
 from datasets_core.features.media.media import Media
 from datasets_core.features.schema import Features, feature_from_arrow
@@ -443,8 +444,12 @@ def matches(probe: pa.Table, build: pa.Table, kinds: Sequence[pa.DataType]) -> t
     step = max(1024, int(limit / 2 / max(1.0, build.nbytes / max(1, build.num_rows))))
     window = max(1024, limit // _PAIR_BYTES)
     found: list[tuple[Ints, Ints]] = []
+    placed = _placed(build, kinds, limit // 8)
     for begin in range(0, probe.num_rows if build.num_rows else 0, window):
         part = probe.slice(begin, window)
+        if placed is not None:
+            found.append(placed(part, begin))
+            continue
         pairs = [_pairs(part, begin, build.slice(start, step), start, kinds) for start in range(0, build.num_rows, step)]
         rows, others = _joined(pairs)
         order = np.argsort(rows, kind="stable")  # fast: Arrow's threads leave long runs in order
@@ -453,6 +458,52 @@ def matches(probe: pa.Table, build: pa.Table, kinds: Sequence[pa.DataType]) -> t
             rows, others = np.divmod(np.sort(rows * build.num_rows + others, kind="stable"), build.num_rows)
         found.append((rows, others))
     return _joined(found)
+
+
+def _placed(build: pa.Table, kinds: Sequence[pa.DataType], limit: int) -> Callable[[pa.Table, int], tuple[Ints, Ints]] | None:
+    """Return what finds the matches of integers through an array of all values: keys that occur once and lie close together.
+
+    Args:
+        build: the keys.
+        kinds: the types in which keys are compared.
+        limit: largest size of the array in bytes.
+
+    Returns:
+        A function of rows and the number of their first one, or None for other keys.
+    """
+    if len(kinds) != 1 or not pa.types.is_integer(kinds[0]) or not build.num_rows:
+        return None
+    ends = pc.min_max(build.column(0).cast(kinds[0])).as_py()
+    low, high = ends["min"], ends["max"]
+    if low is None or high - low >= min(limit // 8, 8 * build.num_rows + (1 << 12)):
+        return None
+    size = high - low + 1
+
+    def places(table: pa.Table) -> tuple[Ints | None, Any]:
+        """Return the rows that are not null (None for all), and the place of each in the array, its last for other values."""
+        column, rows = table.column(0).cast(kinds[0]), None
+        if column.null_count:
+            rows = np.flatnonzero(np.asarray(validity(_one(column))))
+            column = column.drop_null()
+        numbers = ints_of(column).view(np.uint64) - np.uint64(low % (1 << 64))  # modulo 2**64, also of negative numbers
+        return rows, np.minimum(numbers, np.uint64(size), out=numbers).view(np.int64)
+
+    known, used = places(build)
+    known = np.arange(build.num_rows) if known is None else known
+    row_of = np.full(size + 1, -1, np.int64)
+    row_of[used] = known
+    if not np.array_equal(row_of[used], known):
+        return None
+
+    def found(table: pa.Table, begin: int) -> tuple[Ints, Ints]:
+        rows, wanted = places(table)
+        others = row_of[wanted]
+        has = others >= 0
+        if rows is None and has.all():
+            return np.arange(begin, begin + len(others)), others
+        return (np.flatnonzero(has) if rows is None else rows[has]) + begin, others[has]
+
+    return found
 
 
 def _joined(pairs: list[tuple[Ints, Ints]]) -> tuple[Ints, Ints]:

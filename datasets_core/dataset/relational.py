@@ -23,7 +23,7 @@ from datasets_core.dataset.transforms.map import Transforms
 from datasets_core.errors import ArgumentTypeError, ConfigurationError
 from datasets_core.features.arrow import check_precision, columns_of, computed, is_expression, no_rows, truths, validity
 from datasets_core.features.schema import Features
-from datasets_core.optional import is_hugging_face
+from datasets_core.optional import named_kind
 from datasets_core.store.pieces import Ints
 from datasets_core.store.rows.indices import ints_of, names_of
 from datasets_core.store.rows.rows import Rows
@@ -323,8 +323,8 @@ class Relational(ColumnChanges, Transforms):
 
         given: Any = other
         if not isinstance(given, Relational):
-            maker = "from_hf" if is_hugging_face(given) else "from_pandas"
-            raise ArgumentTypeError(f"join() takes a Dataset, found {type(given).__name__}. Make one, as by Dataset.{maker}().")
+            kind, advice = named_kind(given, "Make one, as by Dataset.from_pandas()")
+            raise ArgumentTypeError(f"join() takes a Dataset, found {kind}. {advice}.")
         if how not in _HOW:
             raise ConfigurationError(f"how={how!r} is invalid. Give one of {', '.join(map(repr, _HOW))}.")
         if (on is None) == (left_on is None and right_on is None) or (left_on is None) != (right_on is None):

@@ -184,6 +184,11 @@ class Export(Rows, Frames):
         frames: Any = shown.iter(1000 if batch_size is None else batch_size) if batched else shown[:]
         return frames  # type: ignore[no-any-return]
 
+    def __narwhals_dataframe__(self) -> Any:
+        """Return the frame that `narwhals.from_native(dataset)` wraps, so libraries that use narwhals take datasets."""
+        frame: Any = self.with_format(None).to_narwhals()
+        return frame._compliant_frame
+
     def to_hf(self) -> Any:
         """Return the rows as a `datasets.Dataset` of Hugging Face, with selection, features, split and format.
 

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Self, TypeVar
 from datasets_core._lazy import later, options_to
 from datasets_core.errors import ArgumentTypeError, ConfigurationError, UnknownSplitError
 from datasets_core.features.schema import Features
+from datasets_core.optional import named_kind
 
 if TYPE_CHECKING:
     import os
@@ -480,10 +481,8 @@ class SplitMapping(dict[str, T], Looked):
         kind = self._kind.__name__
         for name, rows in self.items():
             if not isinstance(rows, self._kind):
-                raise ArgumentTypeError(
-                    f"Split {name!r} of this {kind}Dict is {type(rows).__name__}, not {kind}. "
-                    f"Assign {'an' if kind[0] in 'AEIOU' else 'a'} {kind}."
-                )
+                found, advice = named_kind(rows, f"Assign {'an' if kind[0] in 'AEIOU' else 'a'} {kind}")
+                raise ArgumentTypeError(f"Split {name!r} of this {kind}Dict is {found}, not {kind}. {advice}.")
         return dict(self)
 
     def _each(self, act: Callable[[str, T], R]) -> dict[str, R]:

@@ -481,8 +481,8 @@ class Build:
         counts_bytes = total is None and bool(sizes)
         done: dict[str, int] = {}  # by the name of a job
         with contextlib.ExitStack() as stack:
-            unit = {"total": sum(sizes.values()), "unit": "B"} if counts_bytes else {"total": total}
-            bar = stack.enter_context(progress(f"{stage.verb} {split}", **unit))
+            total, unit = (sum(sizes.values()), "B") if counts_bytes else (total, "rows")
+            bar = stack.enter_context(progress(f"{stage.verb} {split}", total=total, unit=unit))
             bar.update(sum(sizes[job.name] if counts_bytes else result.rows for job, result in taken))
             running: Iterator[tuple[int, ShardResult]]
             if is_here:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import json
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -241,6 +242,7 @@ def _cell(value: pa.Scalar, feature: FeatureType, budget: _Budget) -> str:
     if isinstance(plain, bool) or not isinstance(plain, (int, float, str)):
         if isinstance(plain, (dict, list)):
             dumped = json.dumps(plain, ensure_ascii=False, default=str)
+            dumped = re.sub(r'"(… \([\d,]+ in all\))"', r"\1", dumped)  # a note, no value
             return f"<td><code>{_escape(_cut(dumped, _MOST_CHARACTERS))}</code></td>"
         return f"<td>{_escape(_cut(str(plain), _MOST_CHARACTERS))}</td>"
     if isinstance(plain, str):

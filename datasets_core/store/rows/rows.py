@@ -25,6 +25,7 @@ from datasets_core.features.media.media import MediaPaths
 from datasets_core.features.schema import Features, features_of_file, storage_type
 from datasets_core.meta.info import DatasetInfo, Deferred
 from datasets_core.meta.splits import NamedSplit, ReadInstruction
+from datasets_core.optional import named_kind
 from datasets_core.store.fingerprint import Hasher, fingerprint
 from datasets_core.store.pieces import Ints, Places
 from datasets_core.store.rows.column import dataset_text
@@ -290,9 +291,8 @@ def _row_table(given: pa.Table | pa.RecordBatch | RowTable) -> RowTable:
         return RowTable.from_batches([given])
     if isinstance(getattr(given, "table", None), pa.Table):  # as `data` is under the name of `datasets`
         return RowTable.from_table(given.table)
-    raise ArgumentTypeError(
-        f"A Dataset takes an Arrow table, found {type(given).__name__}. Use Dataset.from_dict or from_list."
-    )
+    kind, advice = named_kind(given, "Use Dataset.from_dict or from_list")
+    raise ArgumentTypeError(f"A Dataset takes an Arrow table, found {kind}. {advice}.")
 
 
 def _named_split(split: str | ReadInstruction | None) -> NamedSplit | None:
