@@ -11,6 +11,7 @@ from concurrent.futures import ProcessPoolExecutor, ThreadPoolExecutor
 from functools import partial
 from importlib.metadata import EntryPoint
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -331,6 +332,31 @@ def test_executors_are_engines_as_they_are() -> None:
         assert isinstance(get_engine(), ThreadEngine)
 
 
+def _handed_over(folder: Path) -> Dataset:
+    Dataset.from_dict({"a": list(range(100)), "text": [str(row) if row % 3 else None for row in range(100)]}).save_to_disk(
+        folder, num_shards=2
+    )
+    return Dataset.load_from_disk(folder).select(range(0, 100, 2))
+
+
+@pytest.mark.filterwarnings("ignore")  # of ray.data itself
+def test_workers_of_ray_read_the_files_of_a_dataset(ray: Engine, tmp_path: Path) -> None:
+    ray.open()  # type: ignore[attr-defined]
+    rows = _handed_over(tmp_path / "rows")
+    found = rows.to_ray(parts=3).take_all()
+    assert sorted(found, key=lambda row: row["a"]) == list(rows)
+
+
+@pytest.mark.filterwarnings("ignore")  # of dask.dataframe itself
+def test_workers_of_dask_read_the_files_of_a_dataset(tmp_path: Path) -> None:
+    pytest.importorskip("dask.dataframe")
+    rows = _handed_over(tmp_path / "rows")
+    frame = rows.to_dask(parts=3)
+    assert frame.npartitions == 3
+    found = frame.compute(scheduler="synchronous")
+    assert found["a"].tolist() == rows["a"] and found["text"].isna().sum() == rows["text"].count(None)
+
+
 # -- names -------------------------------------------------------------------------------------------------------------
 
 
@@ -400,6 +426,38 @@ def test_an_installed_package_can_offer_an_engine(monkeypatch: pytest.MonkeyPatc
 def test_a_number_of_workers_below_one_is_refused(num_proc: object) -> None:
     with pytest.raises(ConfigurationError, match=r"num_proc is .*at least 1"):
         get_engine(num_proc=num_proc)  # type: ignore[arg-type]
+
+
+def test_jobs_that_take_much_longer_than_others_are_named(
+    monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    clock = SimpleNamespace(now=0.0, monotonic=lambda: clock.now)
+    monkeypatch.setattr(pool, "time", clock)
+    pace = pool.JobPace("work")
+    for index in range(10):
+        pace.begun(index)
+    for index in range(1, 9):
+        clock.now = float(index)
+        pace.ended(index)
+    assert not caplog.records
+    clock.now = 40.0
+    pace.ended(9)
+    pace.begun(10)
+    clock.now = 41.0
+    pace.ended(10)
+    assert [record.getMessage() for record in caplog.records] == [
+        "Job 0 of work has been running for 40 seconds; half of the others took at most 5.0."
+    ]
+
+
+def test_an_address_is_for_engines_that_have_one() -> None:
+    register_engine("elsewhere", lambda num_proc, address=None: _Backwards(address))
+    try:
+        assert get_engine("elsewhere", address="tcp://head:1").workers == "tcp://head:1"  # type: ignore[attr-defined]
+    finally:
+        del engine_module._ENGINES["elsewhere"]
+    with pytest.raises(ConfigurationError, match=r"The engine 'threads' runs on this machine and has no address"):
+        get_engine("threads", address="auto")
 
 
 def test_an_unknown_engine_is_refused_with_the_known_ones() -> None:
