@@ -32,7 +32,7 @@ Paths = Path | Sequence[Path]
 
 
 def with_name_of(function: Callable[..., Any], split: str) -> Callable[..., Any]:
-    """Return a function that gets the name of the split as one more argument, the last by position.
+    """Return a function that gets the name of the split as an additional last positional argument.
 
     >>> with_name_of(lambda row, split: (row, split), "train")(1)
     (1, 'train')
@@ -67,7 +67,9 @@ def _files(kind: str, path_or_paths: Mapping[str, Paths] | Paths, **options: Any
 
 
 def _reads(kind: str) -> Callable[[F], F]:
-    """Make a declared function load files of a format by split; its docstring is joined with that of `Dataset.from_<kind>`."""
+    """Implement a declared function, which loads files of a format by split; its docstring is joined with that of
+    `Dataset.from_<kind>`.
+    """
 
     def decorate(declared: F) -> F:
         declared.__doc__ = joined_doc(declared, getattr(Dataset, f"from_{kind}"), "The datasets by split.")
@@ -200,7 +202,7 @@ class DatasetDict(SplitMapping[Dataset]):
         output_all_columns: bool = False,
         **format_kwargs: Any,
     ) -> None:
-        """Set the format of every split, or of none where one refuses it; see `Dataset.set_format`."""
+        """Set the format of every split, or of none if one refuses it; see `Dataset.set_format`."""
 
     @each_split(Dataset)
     def with_format(

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from datasets_core.dataset.insight.describe import Summary
 
 
-# What a dataset shows of itself: as an Arrow stream to other tools, as numbers about its columns, as a table in a
+# Views of a dataset: as an Arrow stream for other tools, as statistics of its columns, as a table in a
 # notebook.
 
 
@@ -129,7 +129,7 @@ def dataset_html(text: str, num_rows: int, features: Mapping[str, FeatureType], 
     """Return the first rows of a dataset as a page.
 
     Args:
-        text: how the dataset prints.
+        text: printed form of the dataset.
         num_rows: of the dataset.
         features: of its columns.
         head: the first rows, as they are stored.
@@ -153,12 +153,12 @@ def dataset_html(text: str, num_rows: int, features: Mapping[str, FeatureType], 
 
 
 def group_html(splits: Iterable[tuple[str, str]]) -> str:
-    """Return several datasets, each under its name."""
+    """Return the page of several datasets, each under its name."""
     return "".join(f'<div class="dsc"><h4>{_escape(str(name))}</h4></div>{page}' for name, page in splits)
 
 
 def fallback_html(text: str, error: BaseException) -> str:
-    """Return the text of a dataset whose rows could not be shown, and why."""
+    """Return the text of a dataset whose rows could not be shown, with the reason."""
     reason = str(error) if isinstance(error, DatasetsCoreError) else f"{type(error).__name__}: {error}"
     return f"<pre>{_escape(text)}</pre><p>The rows cannot be shown: {_escape(_cut(reason, 500))}</p>"
 
@@ -230,7 +230,7 @@ def _cell(value: pa.Scalar, feature: FeatureType, budget: _Budget) -> str:
 
 
 def bounded(value: pa.Scalar, depth: int = 0) -> Any:
-    """Return a stored value as plain Python, read only as far as it is shown.
+    """Return a stored value as plain Python; only the part that is shown is read.
 
     >>> bounded(pa.scalar([1] * 15))
     [1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, '… (15 in all)']
@@ -293,7 +293,7 @@ def _media(value: pa.Scalar, feature: FeatureType, budget: _Budget) -> str:
 
 
 def _picture(data: pa.Buffer, budget: _Budget) -> str | None:
-    """Return the picture, if its bytes are of a type that no browser runs code of, and not too many."""
+    """Return the picture, if its type cannot contain code that a browser runs, and its bytes are not too many."""
     mime = _sniffed(data, _PICTURES, b"WEBP", "image/webp")
     if mime is None or data.size > _SMALL_PICTURE_BYTES:
         small = _thumbnail(data)
