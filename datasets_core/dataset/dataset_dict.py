@@ -119,6 +119,11 @@ class DatasetDict(SplitMapping[Dataset]):
     def shape(self) -> dict[str, tuple[int, int]]:
         """Numbers of rows and columns of each split."""
 
+    def _repr_mimebundle_(self, **how: Any) -> Any:
+        from datasets_core.dataset.insight.notebook import widget_bundle
+
+        return widget_bundle(self, how)
+
     def _repr_html_(self) -> str:
         """Return the first rows of every split, for a notebook."""
         from datasets_core.dataset.insight.notebook import group_html  # it is for notebooks alone
