@@ -141,8 +141,8 @@ def on_engine(engine: str | Engine | None, *, num_proc: int | None = None, addre
         try:
             yield
         finally:
-            if isinstance(engine, str) and hasattr(found, "close"):
-                found.close()
+            if isinstance(engine, str):
+                getattr(found, "close", bool)()
 
 
 def register_engine(name: str, factory: Factory) -> None:

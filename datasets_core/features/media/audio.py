@@ -295,7 +295,13 @@ def _reader(stored: Mapping[str, Any], wanted: SampleRequest, paths: MediaPaths)
     first = failures[0]
     if isinstance(first, MissingDependencyError):
         raise first
-    raise MediaDecodeError(name, reason_of(first)) from first
+    reason = reason_of(first)
+    if getattr(first, "code", None) == _UNKNOWN_FORMAT and isinstance(failures[-1], MissingDependencyError):
+        reason += " by soundfile; torchcodec, which is not installed, knows m4a, aac and others (datasets_core[video])"
+    raise MediaDecodeError(name, reason) from first
+
+
+_UNKNOWN_FORMAT = 1  # of the errors of libsndfile
 
 
 def _with_soundfile(name: str, data: bytes | None, path: str | None, stream_index: int | None, paths: MediaPaths) -> _Reader:
