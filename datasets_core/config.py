@@ -247,7 +247,7 @@ class _Environ(Mapping[str, str]):
 
 
 def from_environment(environ: Mapping[str, str] = _Environ()) -> Config:
-    """Return the settings that the environment variables of Hugging Face tools ask for.
+    """Return the settings from the environment variables of Hugging Face tools.
 
     Raises:
         ConfigurationError: a variable holds no number where one is needed.
@@ -301,14 +301,12 @@ _assigned: Config | None = None  # by `config.HF_DATASETS_CACHE = ...`, for the 
 
 
 def settings() -> Config:
-    """Return the settings in force here: those of the innermost `using`, else the assigned ones, else those of the
-    environment.
-    """
+    """Return the current settings: those of the innermost `using`, else the assigned ones, else those of the environment."""
     return _changed.get() or _assigned or _default()
 
 
 def _replaced(config: Config, changes: dict[str, Any]) -> Config:
-    """`config` with other values; a new `cache_dir` takes the folders of downloads along."""
+    """Return `config` with other values; a new `cache_dir` also moves the folders of downloads."""
     fields = {field.name for field in dataclasses.fields(Config)}
     unknown = sorted(set(changes) - fields)
     if unknown:
@@ -480,7 +478,7 @@ def old_names() -> list[str]:
 
 
 def __getattr__(name: str) -> Any:
-    """Return a setting by the name that it has in Hugging Face `datasets`, as `HF_DATASETS_CACHE`."""
+    """Return a setting by its name in Hugging Face `datasets`, such as `HF_DATASETS_CACHE`."""
     if name in _OLD_VALUES:  # an assigned one as it was given
         return next((value for each, value in reversed(_ASSIGNED) if each == name), _OLD_VALUES[name])
     if name in _OLD_NAMES:
@@ -508,7 +506,7 @@ _SETTABLE: dict[str, tuple[str, Callable[[Any], Any]]] = {
     "MAX_SHARD_SIZE": ("max_shard_bytes", parse_size),
     "STREAMING_READ_MAX_RETRIES": ("max_retries", int),
 }
-"""The names that may be assigned → the field of `Config`, and how its value is made of the given one."""
+"""The names that may be assigned → the field of `Config`, and the conversion of the given value."""
 
 _ASSIGNED: list[tuple[str, Any]] = []  # what was assigned and not taken back, as it was given
 
@@ -534,7 +532,7 @@ def _assign(name: str, value: Any) -> None:
 
 
 def _take_back(name: str) -> None:
-    """Take the last assignment of a name back: the one before it holds, or the environment."""
+    """Undo the last assignment of a name: the one before it applies again, or the environment."""
     global _assigned
     place = next((place for place in reversed(range(len(_ASSIGNED))) if _ASSIGNED[place][0] == name), None)
     if place is None:
@@ -584,7 +582,7 @@ def _path(text: str) -> Any:
 
 
 def _release(package: str) -> Any:
-    """Return the version of a package; "N/A" where it is not installed, as scripts expect it."""
+    """Return the version of a package; "N/A" if it is not installed, as scripts expect it."""
     import importlib.metadata  # 9 ms, only for scripts that read a version
 
     try:

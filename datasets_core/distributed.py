@@ -104,11 +104,11 @@ def _this_node() -> tuple[int, int]:
     if train is not None:
         try:
             context = train.get_context()
-            found = context.get_world_rank(), context.get_world_size()
+            found: Any = context.get_world_rank(), context.get_world_size()
         except RuntimeError:  # no training runs here
             found = None, None
         if None not in found:
-            return found
+            return int(found[0]), int(found[1])
     torch = sys.modules.get("torch.distributed")
     if torch is not None and torch.is_available() and torch.is_initialized():
         return torch.get_rank(), torch.get_world_size()

@@ -1,4 +1,4 @@
-"""`load_dataset` and its sisters: a reference, resolved, built if need be, and read; a saved folder, opened."""
+"""`load_dataset` and similar functions: a reference is resolved, built if necessary, and read; a saved folder is opened."""
 
 # mypy: disable-error-code="empty-body"
 # pyright: reportReturnType=false
@@ -282,7 +282,7 @@ _READERS = frozenset({"c", "python", "pyarrow", "python-fwf"})  # of pandas, whi
 
 
 def _check_streamed(**asked: Any) -> None:
-    """Refuse what only a dataset that is built can have.
+    """Refuse options that only a built dataset supports.
 
     Raises:
         ConfigurationError: an argument that does not go with `streaming=True`.

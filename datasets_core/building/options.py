@@ -687,7 +687,7 @@ def _text(path: str | None, *, within: str | None = None) -> str | None:
 
 @contextlib.contextmanager
 def _alone_in(folder: str) -> Iterator[None]:
-    """Lock the folder against other registering processes; without a lock file among the author's files."""
+    """Lock the folder against other registering processes, without a lock file among the author's files."""
     with contextlib.ExitStack() as held:
         with contextlib.suppress(ImportError, OSError):  # without locks, the merge happens right before the rename
             import fcntl  # not on every system

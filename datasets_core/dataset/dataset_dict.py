@@ -32,7 +32,7 @@ Paths = Path | Sequence[Path]
 
 
 def with_name_of(function: Callable[..., Any], split: str) -> Callable[..., Any]:
-    """Return a function that gets the name of the split as one more argument, the last by position.
+    """Return a function that gets the name of the split as an additional last positional argument.
 
     >>> with_name_of(lambda row, split: (row, split), "train")(1)
     (1, 'train')
@@ -67,7 +67,9 @@ def _files(kind: str, path_or_paths: Mapping[str, Paths] | Paths, **options: Any
 
 
 def _reads(kind: str) -> Callable[[F], F]:
-    """Make a declared function load files of a format by split; its docstring is joined with that of `Dataset.from_<kind>`."""
+    """Implement a declared function, which loads files of a format by split; its docstring is joined with that of
+    `Dataset.from_<kind>`.
+    """
 
     def decorate(declared: F) -> F:
         declared.__doc__ = joined_doc(declared, getattr(Dataset, f"from_{kind}"), "The datasets by split.")
@@ -117,6 +119,11 @@ class DatasetDict(SplitMapping[Dataset]):
     def shape(self) -> dict[str, tuple[int, int]]:
         """Numbers of rows and columns of each split."""
 
+    def _repr_mimebundle_(self, **how: Any) -> Any:
+        from datasets_core.dataset.insight.notebook import widget_bundle
+
+        return widget_bundle(self, how)
+
     def _repr_html_(self) -> str:
         """Return the first rows of every split, for a notebook."""
         from datasets_core.dataset.insight.notebook import group_html  # it is for notebooks alone
@@ -146,8 +153,9 @@ class DatasetDict(SplitMapping[Dataset]):
             >>> DatasetDict.from_hf(theirs)["train"]["a"][:]
             [1, 2]
         """
-        if not isinstance(splits, Mapping):
-            kind, advice = named_kind(splits, "Give a dict of datasets")
+        given: Any = splits
+        if not isinstance(given, Mapping):
+            kind, advice = named_kind(given, "Give a dict of datasets")
             raise ArgumentTypeError(
                 f"DatasetDict.from_hf() takes a DatasetDict of Hugging Face datasets, found {kind}. {advice}."
             )
@@ -200,7 +208,7 @@ class DatasetDict(SplitMapping[Dataset]):
         output_all_columns: bool = False,
         **format_kwargs: Any,
     ) -> None:
-        """Set the format of every split, or of none where one refuses it; see `Dataset.set_format`."""
+        """Set the format of every split, or of none if one refuses it; see `Dataset.set_format`."""
 
     @each_split(Dataset)
     def with_format(

@@ -13,7 +13,7 @@ from datasets_core.config import settings, using
 from datasets_core.engines.deadline import RETRIES, Deadline, SerialEngine
 from datasets_core.errors import ConfigurationError
 
-# The `Engine` protocol, and how a name becomes an engine.
+# The `Engine` protocol, and the lookup of engines by name.
 
 
 T = TypeVar("T")
@@ -61,22 +61,22 @@ class Engine(Protocol):
     ) -> Iterator[tuple[int, R]]:
         """Call `function` on every job; yield (position of the job, result) as they are done.
 
-        Nothing starts before the first result is asked for.  The first exception stops everything and is raised as it is, with
-        the traceback of its worker process as a note; closing the iterator stops all.  When the iterator is over, however it
-        ended, no job runs any more.
+        Nothing starts before the first result is requested. The first exception stops everything and is raised unchanged, with
+        the traceback of its worker process as a note; closing the iterator stops all jobs. No job runs any more after the
+        iterator has ended, for any reason.
 
         Args:
             function: is called on each job.
             jobs: are taken one by one, as there is room.
-            window: how many are in work at most, or done and not yielded; None: two for each worker.
+            window: maximum number of jobs in progress, or done and not yielded; None: two for each worker.
             ordered: True to yield results, and to raise exceptions, in the order of the jobs.
-            retries: how often a job is done again whose worker died.
-            deadline: when all is to be done.
+            retries: number of times that a job is run again if its worker died.
+            deadline: time by which all jobs must have finished.
             stop: setting it ends the run, as closing does; a run that fails or is closed sets it, for jobs that check it.
 
         Raises:
             WorkerDiedError: the worker of a job died, as did those of its retries.
-            TimeUp: the deadline is over. Worker processes are killed then; elsewhere what runs is waited for.
+            TimeUp: the deadline has passed. Worker processes are killed then; other engines wait for running jobs.
         """
         ...
 
@@ -141,8 +141,8 @@ def on_engine(engine: str | Engine | None, *, num_proc: int | None = None, addre
         try:
             yield
         finally:
-            if isinstance(engine, str) and hasattr(found, "close"):
-                found.close()
+            if isinstance(engine, str):
+                getattr(found, "close", bool)()
 
 
 def register_engine(name: str, factory: Factory) -> None:

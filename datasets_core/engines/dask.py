@@ -59,7 +59,8 @@ class DaskEngine(RemoteEngine):
         **options: Any,
     ) -> None:
         self._distributed = needed("distributed", "DaskEngine", "datasets_core[dask]")
-        self._asked, self._address, self._client, self._options = workers, address, client, options
+        self._asked, self._address, self._options = workers, address, options
+        self._client: Any = client
         self._ended: weakref.finalize[Any, Any] | None = None
         self._head: tuple[str, Any] = ("", None)
         self._is_local, self._allowed_failures = False, allowed_failures
@@ -74,12 +75,12 @@ class DaskEngine(RemoteEngine):
         if self._client is None:
             self._connect()
         if self._asked is None:
-            self.workers = max(1, sum(self._client.nthreads().values()))
+            threads: dict[str, int] = self._client.nthreads()  # pyright: ignore[reportOptionalMemberAccess]
+            self.workers = max(1, sum(threads.values()))
 
     def _connect(self) -> None:
-        import dask
-
-        address = self._address or dask.config.get("scheduler-address", None)
+        config = needed("dask.config", "DaskEngine", "datasets_core[dask]")
+        address = self._address or config.get("scheduler-address", None)
         if address is None:
             with contextlib.suppress(ValueError):  # the program has none
                 self._client = self._distributed.Client.current()
@@ -182,7 +183,8 @@ class DaskEngine(RemoteEngine):
         """End the local cluster, or leave the other one; a client of the program stays open."""
         if self._ended is not None:
             self._ended()
-            self._ended = self._client = None
+            self._ended = None
+            self._client = None
 
 
 def _end_local(client: Any, cluster: Any, folder: str) -> None:

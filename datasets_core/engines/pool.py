@@ -1,4 +1,4 @@
-"""Threads that make calls, each with a worker process where functions are sent to one; engines and pools of them.
+"""Threads that make calls, each with a worker process if functions are sent to one; engines and pools of them.
 
 An engine has its workers for one run; a `WorkerPool` for as long as the stream that uses it is read.
 """
@@ -41,7 +41,7 @@ R = TypeVar("R")
 logger = logging.getLogger(__name__)
 
 ENGINES = ("threads", "processes")
-"""Where a pool can make calls."""
+"""The kinds of workers of a pool."""
 _GRACE_SECONDS = 1.0  # in which a job says itself where it hangs, unless it hangs in C
 _LOOK_SECONDS = 0.1  # between two looks at `stop`
 _WAIT_SECONDS = 0.5  # of one wait: Python misses a Ctrl-C that comes in the moment before it, until it is over
@@ -54,10 +54,10 @@ _here = threading.local()
 
 
 def call_in_process(function: SentFunction, *arguments: Any, retries: int = RETRIES, job: int | None = None) -> Any:
-    """Call a function in the process of this thread; in threads that have none, here.
+    """Call a function in the worker process of this thread, or in this process if there is none.
 
     Raises:
-        WorkerDiedError: the process ended without an answer, and more than `retries` others after it.
+        WorkerDiedError: the process ended without an answer, and so did more than `retries` others after it.
     """
     process: WorkerProcess | None = getattr(_here, "process", None)
     return function.call(*arguments) if process is None else process.call(function, *arguments, retries=retries, job=job)
@@ -69,9 +69,9 @@ class Workers:
     The garbage collector may close them at any point, so only reentrant locks are used.
 
     Args:
-        count: how many.
+        count: number of threads.
         has_processes: True for processes.
-        forks: True to fork all processes here and now, by the thread that calls, before the threads run.
+        forks: True to fork all processes immediately, in the calling thread, before the threads run.
     """
 
     def __init__(self, count: int, *, has_processes: bool, forks: bool = False) -> None:
@@ -136,7 +136,7 @@ class Workers:
             process.kill()
 
     def join(self, seconds: float | None = None) -> None:
-        """Wait until the threads are done; `seconds` for each of them at most."""
+        """Wait until the threads have ended; at most `seconds` for each."""
         for thread in self._threads if self._pid == os.getpid() else ():
             thread.join(seconds)
 
@@ -157,7 +157,7 @@ _OPEN: weakref.WeakSet[Workers] = weakref.WeakSet()
 
 @atexit.register
 def _end_all() -> None:
-    """Leave no process after, and no thread in the middle of a library that is being torn down."""
+    """End all processes, and all threads, before libraries are unloaded."""
     for workers in list(_OPEN):
         workers.close()
     for workers in list(_OPEN):
@@ -179,12 +179,12 @@ def done(
 
     Args:
         submit: see `Workers.submit`.
-        work: on a job, in a worker.
-        jobs: taken by the thread that reads; an error while taking one is raised after the results of earlier jobs.
-        window: how many jobs are in work at most, or done and not yielded.
+        work: called with a job, in a worker.
+        jobs: taken by the reading thread; an error while taking one is raised after the results of earlier jobs.
+        window: maximum number of jobs in progress, or done and not yielded.
         ordered: True for results, and errors of jobs, in the order of the jobs.
         deadline, stop: see `Engine.run`.
-        label: of the work, for the log, which says what is waited for.
+        label: description of the work, for log messages about waiting.
     """
     running: dict[Future[R], T] = {}
     failure: Exception | None = None
@@ -229,10 +229,10 @@ def _is_first_done(running: dict[Future[R], T]) -> bool:
 def _next_done(
     running: dict[Future[R], T], ordered: bool, deadline: Deadline | None, stop: threading.Event | None, label: str
 ) -> Future[R] | None:
-    """Return the future whose result comes next; None once `stop` is set.
+    """Return the future with the next result; None once `stop` is set.
 
     Raises:
-        TimeUp: none is done, and the jobs did not stop themselves when their time was over.
+        TimeUp: none is done, and the jobs did not stop themselves at the deadline.
     """
     awaited = [next(iter(running))] if ordered else list(running)
     begun = told = time.monotonic()
@@ -258,7 +258,7 @@ class ThreadEngine:
     """Runs jobs in threads of this process: for work that releases the interpreter's lock.
 
     Args:
-        workers: how many; None is one for each processor.
+        workers: number of threads; None: one for each processor.
     """
 
     shares_memory: ClassVar[bool] = True
@@ -303,8 +303,8 @@ class ThreadEngine:
 class ProcessEngine(ThreadEngine):
     """Runs jobs in worker processes: for work in Python.
 
-    Functions and jobs may be anything that cloudpickle can send, lambdas and classes of `__main__` too, and no
-    `if __name__ == "__main__"` is needed.
+    Functions and jobs may be anything that cloudpickle can send, including lambdas and classes of `__main__`, and `if __name__
+    == "__main__"` is not needed.
     """
 
     shares_memory: ClassVar[bool] = False

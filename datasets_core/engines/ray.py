@@ -98,7 +98,7 @@ class RayEngine(RemoteEngine):
     def _over(self, inner: Any, future: Future[Any], index: int, retries: int) -> None:
         errors = self._ray.exceptions
         lost = (errors.WorkerCrashedError, errors.NodeDiedError, errors.OutOfMemoryError)
-        error = InterruptedError() if inner.cancelled() else inner.exception()
+        error: Any = InterruptedError() if inner.cancelled() else inner.exception()
         if error is None:
             future.set_result(inner.result())
         elif isinstance(error, (*lost, errors.ObjectLostError)):

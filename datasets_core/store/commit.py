@@ -1,8 +1,8 @@
 """Commit of a staging folder as a finished dataset: readers and crashes see the old dataset or the new one.
 
 In a new place the staging folder gets all files under their final names, the manifest last, and becomes the dataset by
-one rename.  Over an existing dataset, and in a store without rename, shards get names with their hash, so that no old
-that none of the old ones changes; the manifest, replaced last, is the commit.
+one rename.  Over an existing dataset, and in a store without rename, shards get names with their hash, so that none of the old
+shards changes; the manifest, replaced last, is the commit.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ from datasets_core.store.source import with_schema
 
 logger = logging.getLogger(__name__)
 
-FORM_KEY = "journal"  # of a header; one that has no form is of the first
+FORM_KEY = "journal"  # of a header; a header without a form has the first
 _CHUNK = 1 << 20
 _LAZY_ENTRIES, _LAZY_SECONDS = 1000, 30.0
 
@@ -56,16 +56,17 @@ E = TypeVar("E")
 
 
 class Journal(Generic[E]):
-    """Finished parts of a build or of a write, one JSON line for each; to be read, then entered, which opens it for more.
+    """Finished parts of a build or of a write, one JSON line for each; first read, then entered as a context manager, which
+    opens it for appending.
 
     The first line describes the work; each further line describes data on the disk, and is on the disk itself before
-    anything else is written.  A journal of other work is not used; a damaged one up to its last whole line.
+    anything else is written.  A journal of other work is not used; a damaged one is used up to its last complete line.
 
     Args:
         path: local.
         header: description of the work: plain JSON.
-        encode: an entry as plain JSON.
-        decode: the entry of such a line; what it raises ends the reading.
+        encode: converts an entry to plain JSON.
+        decode: converts such a line to an entry; an exception in it ends the reading.
         is_lazy: True to have entries on the disk itself every 1,000 or 30 seconds, and at the end; a process that is killed
             loses none, a machine that is switched off loses those.
 
@@ -89,7 +90,7 @@ class Journal(Generic[E]):
         self._out: IO[bytes] | None = None
 
     def read(self) -> bool:
-        """Read the entries of the file; False if it describes other work."""
+        """Read the entries of the file; return False if it describes other work."""
         self.entries = []
         lines = whole_lines(self._path)
         header = next(lines, None)
@@ -110,7 +111,7 @@ class Journal(Generic[E]):
         return self
 
     def keep(self, entries: Sequence[E]) -> None:
-        """Drop all but some entries: the data of others are not on the disk."""
+        """Keep only some entries: the data of the others are not on the disk."""
         if self._out is not None and len(entries) == len(self.entries):
             return
         self.entries = list(entries)
@@ -169,10 +170,10 @@ class Staging:
 
     @classmethod
     def adopt_or_create(cls, target: str) -> Staging:
-        """Return the staging folder of a dead owner, with its journal and finished shards, else a new one.
+        """Return the staging folder of a dead owner, with its journal and finished shards, or else a new one.
 
         The caller holds the lock, so the owner of any staging folder is dead or has given up.  The folder gets a new name, so
-        that a worker which outlived its parent cannot write into it.  Surplus folders are removed, and so are leftovers of a
+        that a worker that outlived its parent cannot write into it.  Surplus folders are removed, and so are leftovers of a
         commit in the target.
 
         Raises:
@@ -207,7 +208,9 @@ class Staging:
             shutil.rmtree(self.folder)
 
     def discard_as_far_as_possible(self) -> None:
-        """`discard` after a failure, which is the one to report: what cannot be removed now, the next build here removes."""
+        """Like `discard`, after a failure, which is the error to report: the next build here removes what cannot be removed
+        now.
+        """
         try:
             self.discard()
         except OSError as error:
@@ -228,7 +231,7 @@ class Staging:
         Args:
             manifest: its shards by their staged names, in reading order.
             storage_options: for fsspec, if the target is a URL.
-            has_schema: True if the manifest has the schema hash of these shards, so that none is opened for it.
+            has_schema: True if the manifest has the schema hash of these shards, so that no shard is opened to compute it.
             sent_to: the URL of a folder in the same store that has those shards that are not staged here; it is removed.
 
         Returns:
@@ -355,7 +358,7 @@ def _named(manifest: Manifest, *, by_content: bool) -> Manifest:
 
 @contextlib.contextmanager
 def _undone_on_failure(unless: Callable[[], bool] = lambda: False) -> Iterator[list[str]]:
-    """A list of paths, which are removed if the block fails; unless it failed when all was done."""
+    """A list of paths that are removed if the block fails before its work is done."""
     placed: list[str] = []
     try:
         yield placed
@@ -376,7 +379,7 @@ def _holds(path: str, content: bytes) -> bool:
 
 
 def _place(staged: str, final: str, placed: list[str]) -> None:
-    """Give a shard its final name.  It keeps the staged one, so that a commit that fails can be tried again."""
+    """Give a shard its final name.  It keeps the staged name too, so that a failed commit can be tried again."""
     if staged == final:
         return
     if os.path.exists(final):
@@ -410,7 +413,7 @@ def _journal_size(folder: str) -> int:
 
 
 def _sweep(target: str) -> None:
-    """Remove the temporaries of the store in a dataset's folder; all of them are dead, since they are made under the lock."""
+    """Remove the temporaries of the store in a dataset's folder; no process uses them, since they are made under the lock."""
     if not os.path.isdir(target):
         return
     for name in os.listdir(target):
@@ -430,10 +433,10 @@ def _is_there(store: Any, path: str, size: int) -> bool:
 
 
 def put_file(store: Any, local: str, remote: str, size: int) -> None:
-    """Send a file to a store, and see that it has come.
+    """Send a file to a store and check that it arrived.
 
     Raises:
-        OSError: the store refuses it, or has another size of it.
+        OSError: the store refuses it, or reports another size.
     """
     store.put_file(local, remote)
     store.invalidate_cache()
@@ -450,7 +453,7 @@ def _copy(store: Any, source: str, target: str, size: int) -> None:
 
 
 def again_on_failure(url: str, act: Any) -> None:
-    """Call `act`, and again with growing pauses while the store fails.
+    """Call `act`; while the store fails, call it again after growing pauses.
 
     Raises:
         DownloadError: it failed as often as the settings allow.
@@ -464,7 +467,7 @@ def again_on_failure(url: str, act: Any) -> None:
         except PermissionError as error:
             advice = "Grant the key write access, or choose another output_dir"
             raise DownloadError(url, f"could not be written ({error})", advice=advice) from error
-        except Exception as error:  # each store has errors of its own, not all of them an OSError
+        except Exception as error:  # each store has its own errors, and not all are OSErrors
             raise TransientError(str(error)) from error
 
     limits = settings()
@@ -477,7 +480,7 @@ def again_on_failure(url: str, act: Any) -> None:
     Attempts(policy, url, given_up=given_up).call(once)
 
 
-# What dead processes left in a cache, and shards that no manifest names any more.
+# Files that dead processes left in a cache, and shards that no manifest names any more.
 
 
 _MIN_AGE_SECONDS = 3600.0
@@ -542,7 +545,7 @@ def dead_work(cache_dir: str, *, min_age_seconds: float = _MIN_AGE_SECONDS) -> l
 
 
 def remove_garbage(found: Iterable[Garbage]) -> int:
-    """Remove it; the bytes that came free.
+    """Remove it; return the number of bytes freed.
 
     Raises:
         DatasetDiskError: the disk is read-only or forbidden.
@@ -645,7 +648,7 @@ def _size_and_change(folder: str) -> tuple[int, float]:
 
 
 def _is_locked(path: str) -> bool:
-    """Return True if a process holds the lock file; if locks cannot be tested, its lease, age and owner decide."""
+    """Return True if a process holds the lock file. If locks cannot be tested, its lease, age and owner decide."""
     if _is_leased(path):
         return True
     try:

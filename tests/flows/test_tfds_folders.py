@@ -270,7 +270,7 @@ def test_a_damaged_byte_is_told_with_its_record(tmp_path: Path, place_of_damage:
 def test_a_file_with_other_records_than_are_recorded_is_refused(tmp_path: Path) -> None:
     folder = _copied("ordered", tmp_path)
     form = json.loads((folder / "dataset_info.json").read_text())["splits"][0]
-    for lengths, said in ((["9", "10"], "more than the 9 records"), (["12", "10"], "10 records where 12 are on record")):
+    for lengths, said in ((["9", "10"], "more than the 9 recorded records"), (["12", "10"], "10 records, but 12 are recorded")):
         _changed(folder, splits=[{**form, "shardLengths": lengths}])
         with pytest.raises(DamagedShardError, match=said):
             list(tfds.builder_from_directory(folder).as_dataset(split="train"))

@@ -1,6 +1,6 @@
 """`Build`: one build in a staging folder: jobs, engine, journal, order, checks, up to the commit.
 
-Plan, run the jobs, let their schemas agree, check, write the manifest, one commit.
+It plans, runs the jobs, makes their schemas agree, checks, writes the manifest, and commits once.
 """
 
 from __future__ import annotations
@@ -77,15 +77,15 @@ from datasets_core.store.manifest import JOURNAL_NAME, Manifest, ShardRecord, lo
 from datasets_core.store.pieces import stored_blocks
 from datasets_core.store.writer import ShardWriter, is_stored_as_it_is
 
-# The finished jobs of an unfinished build, so that the next run takes them over.
+# The finished jobs of an unfinished build, which the next run reuses.
 
 
 def build_journal(folder: str, plan: str, exchange: Exchange | None = None) -> Journal[ShardResult]:
-    """Return the journal of a staging folder, with those finished jobs whose shards are whole.
+    """Return the journal of a staging folder, with the finished jobs whose shards are complete.
 
     Args:
         folder: the staging folder.
-        plan: the identity of what is being built; finished jobs of another plan do not count.
+        plan: the identity of the build; finished jobs of another plan do not count.
         exchange: has the files instead, and the journal of another machine.
     """
     path = os.path.join(folder, JOURNAL_NAME)
@@ -105,7 +105,7 @@ _ENDINGS = (".arrow", ".parquet", ".keys", ".order", ".words")  # of the files t
 
 
 def _remove_unfinished(folder: str, results: Iterable[ShardResult]) -> None:
-    """Remove the files of attempts that were interrupted: no other attempt has their names, and would write over them."""
+    """Remove the files of interrupted attempts: no other attempt uses their names and would overwrite them."""
     known = {name for result in results for name, _ in files_of(result)}
     for name in os.listdir(folder):
         if name.endswith(_ENDINGS) and name not in known:
@@ -169,15 +169,15 @@ logger = logging.getLogger(__name__)
 
 @functools.cache  # once a process: what dies later is found by the next one
 def _sweep(cache_dir: str) -> None:
-    """Remove what builds of other datasets left in the cache when they were killed."""
+    """Remove the files that killed builds of other datasets left in the cache."""
     try:
         remove_garbage(dead_work(cache_dir))
     except OSError as error:  # this build does without
-        logger.info("What dead builds left in %s stays: %s", cache_dir, error)
+        logger.info("Files of dead builds in %s are not removed: %s", cache_dir, error)
 
 
 def _sweep_downloads(cache_dir: str) -> None:
-    """Remove what downloads and extractions left in the cache when they were killed."""
+    """Remove the files that killed downloads and extractions left in the cache."""
     try:
         downloads, now = os.path.join(cache_dir, "downloads"), settings()
         for place, extracted in ((downloads, os.path.join(downloads, "extracted")), (now.downloads_dir, now.extracted_dir)):
@@ -185,14 +185,15 @@ def _sweep_downloads(cache_dir: str) -> None:
                 for folder in disk_cache.download_folders(place, extracted):
                     disk_cache.sweep(folder)
     except OSError as error:  # this build does without
-        logger.info("What dead downloads left in %s stays: %s", cache_dir, error)
+        logger.info("Files of dead downloads in %s are not removed: %s", cache_dir, error)
 
 
 class Build:
     """One build, into one staging folder; the caller holds the lock of the dataset.
 
     Attributes:
-        splits, downloads, sources: of the plan: the splits, the records of its downloads, the source files before any is read.
+        splits, downloads, sources: of the plan: the splits, the records of the downloads, and the source files before they are
+            read.
         schema, shards, write_order, blocks, denied: of the jobs: the schema of all shards, the shards in order, the order of
             their rows, the row ranges of each split in its source files, and the accesses denied to a sandboxed script.
     """
@@ -209,7 +210,7 @@ class Build:
         """Make the dataset: plan, jobs, results, commit.
 
         Raises:
-            DatasetsCoreError: of the kind that says what is wrong.
+            DatasetsCoreError: a failure, as a subclass.
         """
         builder, options = self.builder, self.options
         _sweep(builder.cache_root)
@@ -333,7 +334,7 @@ class Build:
     # -- the plan ------------------------------------------------------------------------------------------------------
 
     def _plan(self) -> Any:
-        """Download, list the splits and the sources, check the downloads; return the download manager."""
+        """Download, list the splits and the sources, and check the downloads; return the download manager."""
         builder, options = self.builder, self.options
         registered = Register.of(builder, options) if has_register(builder, options) else None
         dl_manager = self._download_manager(registered)
@@ -358,7 +359,7 @@ class Build:
         return dl_manager
 
     def _download_manager(self, registered: Register | None) -> Any:
-        """Return the download manager of the user, one of the build's own, or for local files of a format none."""
+        """Return the download manager of the user, or one for the build, or None for local files of a format."""
 
         def manager() -> Any:
             made = self.options.dl_manager or download_manager(self.builder, self.options)
@@ -399,10 +400,10 @@ class Build:
     # -- jobs and their results ----------------------------------------------------------------------------------------
 
     def _stages(self, results: dict[str, ShardResult]) -> Iterator[Stage]:
-        """Yield the stages of the build in order; the jobs of one are done when the next one is asked for.
+        """Yield the stages of the build in order; the jobs of one are finished when the next one is requested.
 
         Args:
-            results: of the jobs done so far, by name.
+            results: results of the jobs finished so far, by name.
         """
         builder = self.builder
         write = write_rows if builder.yields == "rows" else write_tables
@@ -465,13 +466,13 @@ class Build:
 
         Raises:
             WorkerDiedError: a worker process was killed; names the part of the split.
-            ScriptTimeoutError: a worker process had to be killed, since it was not done in time.
+            ScriptTimeoutError: a worker process was killed, since it did not finish in time.
         """
         builder, split, deadline = self.builder, stage.split, stage.deadline
         taken = [(job, finished[job.name]) for job in stage.jobs if job.name in finished]
         waiting = [job for job in stage.jobs if job.name not in finished]
         if taken:
-            logger.info("Taking over %d of %d finished jobs of split %r.", len(taken), len(stage.jobs), split)
+            logger.info("Reusing %d of %d finished jobs of split %r.", len(taken), len(stage.jobs), split)
             yield from taken
         engine = chosen_engine(self.options.engine, len(waiting), deadline if builder.is_stopped_by_timer else None)
         is_here = isinstance(engine, SerialEngine)
@@ -530,7 +531,7 @@ class Build:
         ) as writer:
             return writer.close()
 
-    # -- what it is ----------------------------------------------------------------------------------------------------
+    # -- identity ----------------------------------------------------------------------------------------------------
 
     def _blocks(self, results: dict[str, list[ShardResult]]) -> dict[str, str]:
         """Return the row ranges of each split in its source files, if all jobs know them."""
@@ -590,7 +591,7 @@ class Build:
 
 
 def _why_indivisible(error: Clash | DatasetGenerationError) -> str | None:
-    """Why a split cannot be made in parts: they share keys, or one fails at its first row; None for other failures."""
+    """Return why a split cannot be built in parts: they share keys, or one fails at its first row; None for other failures."""
     if isinstance(error, Clash):
         return "its parts share keys"
     if error.row != 0 or isinstance(error, (FileFormatError, InvalidKeyError)):
@@ -622,7 +623,7 @@ def _expected_rows(builder: Builder, split: str) -> int | None:
 def _part_count(builder: Builder, options: BuildOptions) -> int | None:
     """Return the maximum number of parts of a split; None if its lists alone decide.
 
-    Hugging Face `datasets` passed authors whole lists, unless `num_proc` asked for parts.  Their code may rely on it: rows
+    Hugging Face `datasets` passed whole lists to scripts, unless `num_proc` requested parts. Scripts may rely on it: rows
     are numbered from file to file, or the first file of a list is different.
     """
     if not builder.is_of_old_datasets:
@@ -633,7 +634,7 @@ def _part_count(builder: Builder, options: BuildOptions) -> int | None:
 
 
 def _plan_identity(builder: Builder, options: BuildOptions, splits: Sequence[SplitGenerator]) -> str:
-    """Return the identity of what is built, for the journal; one that never returns where the parts have none."""
+    """Return the identity of the build, for the journal; a random one if a part has no identity."""
     limits = settings()
     parts = [
         __version__,  # other code may write other bytes

@@ -84,7 +84,7 @@ class Caller:
 
     @property
     def rows_done(self) -> int:
-        """The rows for which the function has been called; read by the thread that shows progress."""
+        """Number of rows for which the function has been called; read by the thread that shows progress."""
         left: int = self._current.__length_hint__()
         return self._ended + max(0, self._waits - left)
 
@@ -94,8 +94,7 @@ class Caller:
         Args:
             columns: for each of its arguments, the values of all rows.
             numbers: of the rows.
-            are_kept: True if the results are dicts that are read when all are there: later changes of an earlier result
-                are undone.
+            are_kept: True if the results are dicts that are read when all exist: later changes of an earlier result are undone.
 
         Raises:
             ConfigurationError: an earlier result was changed, and its value is lost.
@@ -142,7 +141,7 @@ class Caller:
         return counted
 
     def _extend(self, found: list[Any], made: Iterator[Any], rows: Sequence[Any]) -> None:
-        """Add the results, each as it is when it is returned: a function may fill one list for all rows."""
+        """Add the results, each in its state when it is returned: a function may fill one list for all rows."""
         kept: list[Any] = []
         while not self._reuses and len(kept) < _PROBED_ROWS:
             before = len(found)
@@ -223,7 +222,7 @@ class Caller:
         return self._run(coroutine)
 
     def _note(self, error: BaseException, numbers: range) -> None:
-        """Say in the user's own error at which rows it was raised."""
+        """Add to the user's own error the rows at which it was raised."""
         if len(numbers) == 1:
             rows = f"row {numbers[0]}"
         else:
@@ -234,7 +233,7 @@ class Caller:
 
 
 def _called(call: Callable[..., Any], arguments: Sequence[Iterable[Any]]) -> Iterator[Any]:
-    """`map`, but that StopIteration out of `call` is an error, whose cause shows the user's line, and not the end."""
+    """Like `map`, except that StopIteration from `call` is an error whose cause shows the user's line, instead of the end."""
     if len(arguments) == 1:
         for value in arguments[0]:
             yield call(value)
@@ -253,7 +252,7 @@ def _are_unchanged(kept: Sequence[Any], found: Sequence[Any], rows: Sequence[Any
 
 
 def _put_back(found: list[Any], place: int, row: Any, was: Any) -> None:
-    """Have a result be what it was, in objects of its own."""
+    """Restore the earlier content of a result, in separate objects."""
     if found[place] is None or found[place] is row:
         if type(row) is dict:
             row.clear()
@@ -272,7 +271,9 @@ async def _awaited(made: Any) -> Any:
 
 
 async def _gathered(call: Callable[..., Any], arguments: list[Any], *, names_row: bool = True) -> list[Any]:
-    """Return the results of one call for each of the arguments, at most so many at once; the first failure ends the others."""
+    """Return the results of one call for each of the arguments, with a maximum number of concurrent calls; the first failure
+    ends the others.
+    """
     import asyncio  # it runs by now
 
     gate = asyncio.Semaphore(_MOST_TASKS)
@@ -294,7 +295,7 @@ async def _gathered(call: Callable[..., Any], arguments: list[Any], *, names_row
             task.cancel()
 
 
-# Parts of a dataset as jobs of an engine: where they are cut, what their progress is, and errors that name the rows.
+# Parts of a dataset as jobs of an engine: their limits, their progress, and errors that name the rows.
 
 
 R = TypeVar("R")
@@ -305,7 +306,7 @@ class Part:
     """A range of rows of a dataset: the job of one worker.
 
     Attributes:
-        dataset: only those rows.
+        dataset: these rows only.
         start: the number of the first in the user's dataset.
         rank: number of the part; None for a single part.
         folder: folder of its files; "" without one.
@@ -350,7 +351,7 @@ def number_of_parts(num_proc: int | None, rows: int, engine: Engine | None = Non
 
 
 def borders(rows: int, parts: int, unit: int) -> list[tuple[int, int]]:
-    """Runs of rows that begin at multiples of `unit`, so that batches are the same for any number of parts.
+    """Return runs of rows that begin at multiples of `unit`, so that batches are the same for any number of parts.
 
     >>> borders(10, 2, 3)
     [(0, 6), (6, 10)]

@@ -1,4 +1,4 @@
-"""`mapped`: `map` over a whole dataset: parts for the engine, each with its own shards, combined to one result."""
+"""`mapped`: `map` over a whole dataset: parts for the engine, each with its own shards, combined into one result."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ if TYPE_CHECKING:
 
 logger = logging.getLogger(__name__)
 
-# New columns, written without the unchanged ones; and both combined as rows.
+# New columns, written without the unchanged ones, and combined with them to rows.
 
 
 _MOST_RESULTS = 16  # that the columns of one dataset come from; then all of them are written into one
@@ -133,7 +133,7 @@ class RunWriter:
         return self._runs
 
     def abort(self) -> None:
-        """Remove the file that is being written; those before lie in a folder that goes completely."""
+        """Remove the file that is being written; earlier ones are in a folder that is removed completely."""
         if self._writer is not None:
             self._writer.abort()
 
@@ -145,14 +145,14 @@ def leaves_columns(dataset: Rows) -> bool:
 
 
 def column_order(runs: Sequence[Run]) -> list[str]:
-    """Return the columns of all, in the order in which they are first seen."""
+    """Return the columns of all, in the order of their first occurrence."""
     return list(dict.fromkeys(name for run in runs for name in run.names))
 
 
 def evened(
     runs: Sequence[Run], source: RowTable, features: Mapping[str, FeatureType], folder: Callable[[], str], **options: Any
 ) -> list[Written]:
-    """Return the columns to store: those that any run has written, for all rows; read from the input for other runs.
+    """Return the columns to store: those that any run has written, for all rows; other runs read them from the input.
 
     Args:
         runs: in their order.
@@ -197,7 +197,7 @@ def _filled(
 
 
 def fits(result: Result, source: RowTable) -> bool:
-    """Return True if what was stored for some rows goes with these."""
+    """Return True if stored columns belong to these rows."""
     stored = result.table.schema.names
     left = [name for name in result.features if name not in stored]
     if not left:
@@ -217,7 +217,7 @@ def completed(result: Result, source: RowTable) -> RowTable:
     return table if table.column_names == order else table.select(order)
 
 
-# Functions that cannot detect in which process they run, nor end it: they may run here instead of in a worker.
+# Functions that can neither detect nor end the process in which they run: they may run here instead of in a worker.
 
 
 _MODULES = frozenset(
@@ -231,7 +231,7 @@ _VALUES = (int, float, str, bytes, bool, type(None), re.Pattern)
 
 
 def is_plain(function: Callable[..., Any], *values: Any) -> bool:
-    """Return True if a function, and the values that it is given, use nothing but values, plain functions and known modules.
+    """Return True if a function and its arguments use only values, plain functions and known modules.
 
     >>> import os
     >>> is_plain(lambda row: len(row["text"])), is_plain(lambda row: os.getpid())
@@ -303,7 +303,7 @@ def mapped(
     load_from_cache_file: bool | None,
     desc: str | None,
 ) -> Result | None:
-    """Return the result of `map`; None if the function returned nothing, so that nothing changes."""
+    """Return the result of `map`; None if the function returned None for all rows, so that they are unchanged."""
     rows = dataset.num_rows
     count = number_of_parts(num_proc, rows, engine)
     unit = (plan.batch_size or rows) if plan.batched else 1
@@ -348,7 +348,7 @@ def mapped(
 
 
 class _Work:
-    """The parts of one `map`, and who does them."""
+    """The parts of one `map`, and their workers."""
 
     def __init__(
         self, dataset: Rows, plan: MapPlan, place: Place, folder: Callable[[], str], leaves: bool, *, resumes: bool
@@ -412,7 +412,7 @@ class _Work:
         return Part(rows, start, rank, folder, most_bytes=self._place.most_bytes)
 
     def _filled(self, parts: list[Part], outcomes: list[Outcome]) -> list[Outcome]:
-        """Return the outcomes, with the rows of parts for which nothing was returned, if something was for others."""
+        """Return the outcomes; if only some parts have results, the unchanged rows of the others are added."""
         if len({outcome.is_changed for outcome in outcomes}) < 2:
             return outcomes
         filled = []
@@ -547,9 +547,10 @@ def _map_part(
 
 
 def _begun(plan: MapPlan, part: Part, unit: int, folder: Callable[[], str], leaves: bool, *, after: int) -> tuple[Outcome, int]:
-    """Return the outcome for the first rows of a part, and their number: all, as long as the work looks short.
+    """Return the outcome for the first rows of a part, and their number: all rows while the work seems short.
 
-    It proceeds in steps that double, and ends when the rest, and the rows `after` the part, are worth starting workers.
+    It proceeds in steps that double, and ends when the remaining rows of the part and those `after` it justify starting
+    workers.
     """
     from datasets_core.engines.process import can_fork
 

@@ -50,7 +50,7 @@ def batched_features(features: Features) -> Features:
 
 
 def grouped(dataset: Rows, starts: Ints) -> Iterator[pa.RecordBatch]:
-    """Yield the rows of a dataset as lists: list i holds the rows from `starts[i]` to `starts[i + 1]`."""
+    """Yield the rows of a dataset as lists: list i contains the rows from `starts[i]` to `starts[i + 1]`."""
     from datasets_core.dataset.transforms.values import Inputs
 
     inputs = Inputs(dataset)
@@ -71,7 +71,7 @@ def grouped(dataset: Rows, starts: Ints) -> Iterator[pa.RecordBatch]:
 
 
 def even_starts(rows: int, batch_size: int, drop_last: bool) -> Ints:
-    """Return the begins of lists of `batch_size` rows, and the end of the last.
+    """Return the starts of lists of `batch_size` rows, and the end of the last list.
 
     >>> even_starts(5, 2, False).tolist(), even_starts(5, 2, True).tolist()
     ([0, 2, 4, 5], [0, 2, 4])
@@ -82,7 +82,7 @@ def even_starts(rows: int, batch_size: int, drop_last: bool) -> Ints:
 
 
 def run_starts(dataset: Rows, names: Sequence[str]) -> Ints:
-    """Return the begins of ranges of rows with equal values of some columns, and the end of the last."""
+    """Return the starts of ranges of rows with equal values in some columns, and the end of the last range."""
     from datasets_core.dataset.transforms.values import Inputs
 
     rows = dataset.num_rows
@@ -99,7 +99,7 @@ def run_starts(dataset: Rows, names: Sequence[str]) -> Ints:
 
 
 def _differs(column: pa.Array) -> Any:
-    """For each value but the first, whether it is another than the one before; null is a value of its own."""
+    """Return for each value except the first whether it differs from the one before; null is a separate value."""
     import pyarrow.compute as pc  # 20 ms that other transforms do without
 
     before, after = column.slice(0, len(column) - 1), column.slice(1)
@@ -112,7 +112,7 @@ def _differs(column: pa.Array) -> Any:
     return np.array(other.to_pylist(), bool)
 
 
-# `filter`: which rows a function keeps, as an index that is computed by batches, in parts, and kept in a file.
+# `filter`: the rows that a function keeps, as an index that is computed by batches, in parts, and stored in a file.
 
 
 _ROWS = b"datasets_core.rows"
@@ -228,7 +228,7 @@ def mask_of(found: Any, size: int) -> Any:
 
 
 def index_path(place: Place, dataset: Rows) -> str | None:
-    """Return the file of the index that belongs at `place`; None if it stays in memory."""
+    """Return the file of the index at `place`; None if it stays in memory."""
     if place.file is not None:
         return place.file
     return f"{place.folder}.arrow" if place.folder is not None and dataset._table.files and place.may_be_found else None
@@ -255,7 +255,7 @@ def read_index(path: str, place: Place, size: int) -> Ints | None:
 
 
 def write_index(path: str, place: Place, rows: Ints, size: int) -> None:
-    """Keep an index over `size` rows by renaming its file.
+    """Store an index over `size` rows by renaming its file.
 
     Raises:
         DatasetDiskError: the disk is full, read-only or forbidden.
@@ -594,7 +594,7 @@ class Transforms(Rows):
         return self._formatted_as_before(other)
 
     def _result(self, other: Self, table: RowTable, features: Features) -> Self:
-        """`other` with these rows, in the format of this dataset; columns that are new come out, too."""
+        """Return `other` with the rows and format of this dataset; new columns are returned, too."""
         other._table, other._index = table, None
         other._info.features = features
         return self._formatted_as_before(other)

@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     pass
 
 
-# Streams pushed to the Hub: written and uploaded file by file, while their rows come.
+# Streams pushed to the Hub: written and uploaded file by file while their rows are read.
 
 
 class StreamPushing(Transforming, Pushable):
@@ -71,12 +71,12 @@ class StreamRows:
     """Rows of a stream that are to be written.
 
     Attributes:
-        plan: where they come from.
+        plan: their source.
         epoch: of the stream.
         features: of the columns.
-        split: whose rows they are.
-        embeds: whether the files that media name go into the rows.
-        is_told: whether the features are the stream's own, and not those of its first rows.
+        split: name of the split.
+        embeds: True if the content of media files is stored in the rows.
+        is_told: True if the features come from the stream instead of its first rows.
     """
 
     plan: Plan
@@ -140,7 +140,7 @@ class StreamRows:
             raise CellCastError(error.column, error.reason, row=number, what=what, advice=advice) from error
 
     def _in_parts(self, batch: pa.RecordBatch, row: int, kinds: Kinds) -> Iterator[pa.RecordBatch]:
-        """Yield the rows as they are, or with the bytes of files, some after the other."""
+        """Yield the rows in blocks, unchanged or with the bytes of their files."""
         step = 1
         while self.embeds and batch.num_rows:
             table = pa.Table.from_batches([batch.slice(0, step)])
@@ -178,7 +178,7 @@ def _features_of_head(plan: Plan, epoch: int, split: str) -> Features:
 
 
 def _size(block: Block) -> int:
-    """About how many bytes the rows take in memory."""
+    """Return the approximate bytes of the rows in memory."""
     if isinstance(block, ArrowBlock):
         return int(block.batch.nbytes)
     return sum(map(_value_size, (value for row in block.rows() for value in row.values())))
@@ -202,7 +202,7 @@ def _blocks(plan: Plan, epoch: int) -> Iterator[Block]:
 
 @contextmanager
 def _naming(split: str) -> Iterator[None]:
-    """Have errors, whatever a function of the user raises, say in which split they came."""
+    """Add the name of the split to every error in the block."""
     try:
         yield
     except Exception as error:
@@ -278,7 +278,7 @@ def _local(shard: ShardFile, split: str) -> LocalShard:
 
 
 def _dealt(rows: StreamRows, count: int, folder: str) -> Iterator[LocalShard]:
-    """Yield the rows dealt to so many files in turn: who does not know their number cannot cut them into runs."""
+    """Yield the rows, dealt to several files in turn: rows whose number is unknown cannot be cut into runs."""
     group = max(1 << 20, min(GROUP_BYTES, _DEALT_BYTES // count))
     names = (_name(folder, rows.split, 0, number) for number in range(count))
     with ExitStack() as opened:

@@ -44,13 +44,14 @@ _ROWS, _MEDIA_ROWS = 1000, 100
 
 
 class StreamBatches:
-    """The rows of a stream in batches: the same batches at every read, also from a state on.
+    """The rows of a stream in batches: the same batches at every read, even one that starts at a state.
 
     Args:
         stream: the stream; its position does not change.
         batch_size: rows of a batch; None: a thousand, or a hundred where there are media.
         embeds: True to store the bytes of local media files in the rows.
-        told: the `signature` of an earlier read: for the same rows it contains the features, so none is read for them.
+        told: the `signature` of an earlier read: for the same rows it contains the features, so that no row is read to infer
+            them.
 
     Raises:
         ConfigurationError: the stream is endless, or has no rows to infer types from.
@@ -162,8 +163,8 @@ class Shard:
     Attributes:
         number: of it.
         name: in the folder of the journal.
-        num_bytes: as its form counts them.
-        facts: what else is known of it.
+        num_bytes: as its format counts them.
+        facts: further facts about it.
     """
 
     number: int
@@ -176,7 +177,7 @@ def parts_of(stream: Streamed, whole: StreamBatches, count: int) -> list[StreamB
     """Return the rows in `count` parts, each a run of them.
 
     Raises:
-        ConfigurationError: the number of rows is unknown, and so are the parts.
+        ConfigurationError: the number of rows is unknown, so they cannot be divided.
     """
     number = at_least_one("num_shards", count)
     plan = stream._plan
@@ -211,7 +212,7 @@ class StreamWrite:
 
     Args:
         journal: of the write, with the folder of its files.
-        opened: opens a file of its form; see `FileForm.sink`.
+        opened: opens a file of its format; see `FileForm.sink`.
         tell: called with the number of rows written.
         is_growing: True if a file is appended to from its last recorded position; else its rows are stored in parts next to it.
         has_parts: True if a file can be resumed; else it is written again from its beginning.
@@ -271,7 +272,7 @@ class StreamWrite:
         Args:
             parts: of the rows; each begins a file.
             limit: bytes of a file, about; None: a file for each part.
-            put: takes each file away when it is finished; None: they stay in the folder.
+            put: moves each file to its target when it is finished; None: they stay in the folder.
 
         Raises:
             DatasetDiskError: the disk is full, read-only or forbidden.
@@ -322,7 +323,7 @@ class StreamWrite:
         limit: int | None,
         put: Callable[[str, int], None] | None,
     ) -> int:
-        """Write the rows of a part after a state, with this many rows in the parts before; the number of the next file."""
+        """Write the rows of a part after a state; `row` rows are in earlier parts. Return the number of the next file."""
         points = [entry for entry in self._journal.entries if entry["shard"] == number and not entry["is_whole"]]
         file = _File(self, part, number, points)
         try:
@@ -445,7 +446,7 @@ def _part(number: int, count: int) -> str:
     return os.extsep.join((shard_name(number), f"{count:05d}", "arrow"))
 
 
-# `WriteJournal`: the folder in which a write goes on after a crash.
+# `WriteJournal`: the folder from which a write resumes after a crash.
 
 logger = logging.getLogger(__name__)
 
@@ -455,7 +456,7 @@ _FORM, _LOCK, _CHUNK = 1, "lock", 1 << 20
 class WriteJournal(Journal[dict[str, Any]]):
     """Folder and journal of a write; a context manager that holds its lock.
 
-    With another header the write starts again, and logs that.
+    With another header, the write starts again and this is logged.
 
     Args:
         folder: local; `finish` removes it.
@@ -503,7 +504,7 @@ class WriteJournal(Journal[dict[str, Any]]):
         return os.path.join(self.folder, name)
 
     def finish(self) -> None:
-        """Remove the folder: all is where it belongs."""
+        """Remove the folder; all files are in their final places."""
         self.close()
         shutil.rmtree(self.folder, ignore_errors=True)
 
@@ -513,7 +514,7 @@ class WriteJournal(Journal[dict[str, Any]]):
 
 
 def header_of(folder: str) -> dict[str, Any]:
-    """Return the header of the journal in a folder; nothing if there is none."""
+    """Return the header of the journal in a folder; an empty value if there is none."""
     header = next(whole_lines(os.path.join(folder, JOURNAL_NAME)), None)
     return header if isinstance(header, dict) else {}
 
