@@ -299,7 +299,7 @@ def repair(builder: Builder, options: BuildOptions) -> list[str]:
 
     Raises:
         DatasetNotFoundError: nothing is built from these sources.
-        DamagedShardError: a source is gone or has changed, or other bytes came of it; names shard, split, rows and source.
+        DamagedShardError: a source no longer exists or has changed, or other bytes came of it; names shard, rows and source.
         ManifestError: the manifest is damaged.
     """
     with locked_and_swept(lock_path(options.output_dir)):

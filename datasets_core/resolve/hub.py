@@ -190,9 +190,18 @@ def prepared_source(
 
 
 def _is_from(path: str, manifest: Manifest) -> bool:
-    """Return False for the build of a confined script of another place: its author chose its name and version."""
+    """Return False for the build of a script of another place: its author chose its name and version.
+
+    The build of an unconfined script may be named by the last parts of its path, and its config.
+    """
     place = os.path.realpath(path)
-    return manifest.confined in ("", place, os.path.dirname(place))
+    if manifest.confined not in ("", place, os.path.dirname(place)):
+        return False
+    named = os.path.normpath(path)
+    above = os.path.dirname(named)
+    last = [each for each in (named, above, os.path.dirname(above)) if each and not os.path.isabs(path)]
+    places = [place, os.path.dirname(place), os.path.dirname(os.path.dirname(place))]
+    return manifest.origin in ("", *places) or any(manifest.origin.endswith(f"/{each}") for each in last)
 
 
 def _is_last_part(name: str, request: Request) -> bool:

@@ -265,17 +265,14 @@ class Staging:
 
     def replace_shard(self, staged: str, name: str) -> None:
         """Replace a damaged shard of the local dataset at `target` by a staged one: readers that have the old one keep it."""
-        final = os.path.join(staging_base(self.target), name)
-        with files.disk_errors(final), _undone_on_failure() as placed:
-            placed.append(temporary := temporary_path(final))
-            _link(os.path.join(self.folder, staged), temporary)
+        with files.disk_errors(final := os.path.join(staging_base(self.target), name)):
+            _link(os.path.join(self.folder, staged), temporary := temporary_path(final))
             os.replace(temporary, final)
             files.sync_folder(os.path.dirname(final))
 
     def _check(self, shard: ShardRecord) -> None:
-        path = os.path.join(self.folder, shard.name)
         try:
-            size = os.stat(path).st_size
+            size = os.stat(path := os.path.join(self.folder, shard.name)).st_size
         except FileNotFoundError:
             raise DamagedShardError(path, "a shard disappeared before the commit", advice="Run the build again") from None
         if size != shard.size:

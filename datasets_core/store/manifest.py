@@ -277,6 +277,7 @@ class Manifest:
         confined: the folder or repository of a script that ran in the sandbox; "" for other builds. In the cache such a build
             stands for no other place.
         commit: that of its repository on the Hub; "" without one.
+        origin: the folder of a local script that ran unconfined: the build is used for no other folder. "" if unknown.
         blocks: row ranges of each split in its source files, as text (`store/pieces.py`); for splits whose rows have the order
             of their source files.
         files: the names of these files, as text, without secrets; for splits that have all rows of their files.
@@ -296,6 +297,7 @@ class Manifest:
     denied: tuple[str, ...] = ()
     confined: str = ""
     commit: str = ""
+    origin: str = ""
     blocks: Mapping[str, str] = field(default_factory=dict)
     files: Mapping[str, str] = field(default_factory=dict)
 
@@ -354,6 +356,7 @@ def manifest_bytes(manifest: Manifest) -> bytes:
         **({"denied": list(manifest.denied)} if manifest.denied else {}),
         **({"confined": manifest.confined} if manifest.confined else {}),
         **({"commit": manifest.commit} if manifest.commit else {}),
+        **({"origin": manifest.origin} if manifest.origin else {}),
         **({"blocks": dict(manifest.blocks)} if manifest.blocks else {}),
         **({"files": dict(manifest.files)} if manifest.files else {}),
         "shards": [
@@ -438,6 +441,7 @@ def parse_manifest(data: bytes, *, path: str) -> Manifest | None:
             denied=tuple(map(str, section.get("denied", ()))),
             confined=str(section.get("confined", "")),
             commit=str(section.get("commit", "")),
+            origin=str(section.get("origin", "")),
             blocks={str(split): str(text) for split, text in section.get("blocks", {}).items()},
             files={str(split): str(text) for split, text in section.get("files", {}).items()},
         )

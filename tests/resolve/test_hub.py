@@ -162,7 +162,18 @@ def test_what_is_gone_is_read_from_the_cache(place: Place, reference: str, text:
     assert f"{reference.rpartition(':')[0] or reference} no longer exists" in caplog.text
 
 
-def test_the_script_s_own_path_is_enough(place: Place) -> None:
+@pytest.mark.parametrize("reference", ["{other}/reviews/reviews.py", "{other}/reviews", "elsewhere/reviews", "org/reviews"])
+def test_what_is_gone_is_not_the_build_of_another_place(place: Place, tmp_path: Path, reference: str) -> None:
+    shutil.rmtree(place.folder)
+    with pytest.raises((DatasetNotFoundError, HubUnreachableError)):
+        place.load(reference.format(other=tmp_path / "other"), name="en")
+
+
+def test_the_script_s_own_path_is_enough(place: Place, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(place.folder)
+    place.script.unlink()
+    assert place.load("reviews.py", name="en") == "en 2.0.0"
+    monkeypatch.chdir(place.cache)
     shutil.rmtree(place.folder)
     assert place.load(place.script, name="en") == "en 2.0.0"
     assert place.load(f"{place.script}:1.*.*", name="en") == "en 1.10.0"

@@ -23,7 +23,7 @@ import pyarrow as pa
 
 from datasets_core import files
 from datasets_core._version import __version__
-from datasets_core.building.cache_key import check_unchanged, dataset_identity, identify, identity_of, sources_of
+from datasets_core.building.cache_key import check_unchanged, dataset_identity, identify, identity_of, is_format, sources_of
 from datasets_core.building.failures import out_of_time
 from datasets_core.building.hooks import ROW_GROUP_BYTES, TABLE_GROUP_BYTES, Builder, SplitGenerator, divide
 from datasets_core.building.options import (
@@ -274,7 +274,7 @@ class Build:
             False if other bytes came of those jobs, as where rows were put in order later: nothing is replaced then.
 
         Raises:
-            DatasetsCoreError: the jobs cannot run, as where a source is gone.
+            DatasetsCoreError: the jobs cannot run, for example if a source no longer exists.
         """
         if not self._is_as_read or not all(shard.sha256 for shard in damaged):
             return False
@@ -583,11 +583,18 @@ class Build:
             if self.builder.is_confined
             else "",
             commit=self.builder.commit_sha or "",
+            origin=_origin(self.builder),
             blocks=self.blocks,
             files=counted_files(
                 self.builder, {split.name: split.gen_kwargs for split in self.splits if split.name in self.blocks}
             ),
         )
+
+
+def _origin(builder: Builder) -> str:
+    """Return the folder of a local script that runs unconfined; "" for other builders."""
+    is_bound = builder.is_confined or bool(builder.repo_id)
+    return "" if is_bound or not builder.base_path or is_format(type(builder)) else os.path.realpath(builder.base_path)
 
 
 def _why_indivisible(error: Clash | DatasetGenerationError) -> str | None:
