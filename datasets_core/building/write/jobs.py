@@ -53,6 +53,8 @@ class ShardJob:
             integers, or nothing ("source").
         max_rows: rows to make at most; None for all.
         deadline: when the author's code is to be done; None if it may take as long as it does.
+        final: format, number (None without a wish) and bytes (None without a limit) of the final shards; None if rows of
+            the split come from other jobs too, or are final already.
     """
 
     builder: Hooks
@@ -71,6 +73,7 @@ class ShardJob:
     order: Literal["source", "hash", "key"] = "source"
     max_rows: int | None = None
     deadline: Deadline | None = None
+    final: tuple[str, int | None, int | None] | None = None
 
     @property
     def name(self) -> str:
@@ -115,6 +118,7 @@ class ShardResult:
         facts: further facts for the schema of all jobs; None if features or the first rows decide.
         denied: descriptions of accesses denied so far to a sandboxed script.
         blocks: row ranges in the source files, if known.
+        is_final: the shards are those of the split, in its order.
     """
 
     name: str
@@ -126,6 +130,7 @@ class ShardResult:
     facts: Facts | None = None
     denied: tuple[str, ...] = ()
     blocks: RowBlocks | None = dataclasses.field(default=None, compare=False)
+    is_final: bool = False
 
     @property
     def rows(self) -> int:
