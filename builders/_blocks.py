@@ -560,8 +560,30 @@ def _unsigned(data: bytes, place: int) -> int:
     return int.from_bytes(data[place : place + 4], "little")
 
 
+_FEATHER_1 = b"FEA1"
+
+
+def _feather_1(source: Source) -> Iterator[pa.RecordBatch]:
+    """Yield the rows of a Feather file of version 1, from before Arrow files."""
+    import warnings
+
+    from pyarrow import feather
+
+    try:
+        with warnings.catch_warnings():  # pyarrow tells whoever reads one that the format is old
+            warnings.simplefilter("ignore", DeprecationWarning)
+            table = feather.read_table(source.path, memory_map=False)
+        table.validate(full=True)
+    except (pa.ArrowException, OSError, ValueError) as error:
+        reason = f"cannot be read as Feather of version 1 ({error})"
+        raise source.fault(
+            reason, advice="Write it again with pyarrow.feather.write_feather, which writes Arrow files"
+        ) from error
+    yield from table.to_batches() or [empty_batch(table.schema)]
+
+
 def read_arrow(source: Source) -> Iterator[pa.RecordBatch]:
-    """Yield the batches of an Arrow file, validated; at least one, possibly empty.
+    """Yield the batches of an Arrow file or a Feather file of version 1, validated; at least one, possibly empty.
 
     Raises:
         FileFormatError: the file is truncated, altered, or not an Arrow file.
@@ -570,6 +592,9 @@ def read_arrow(source: Source) -> Iterator[pa.RecordBatch]:
         head = first.read(4096)
     if not head:
         raise source.fault("is empty, so it has no Arrow schema", advice=_ADVICE)
+    if head.startswith(_FEATHER_1):
+        yield from _feather_1(source)
+        return
     try:
         handle = pa.OSFile(source.path)  # not memory-mapped: truncating a mapped file while it is read kills the process
         if head.startswith(_FILE_MAGIC):

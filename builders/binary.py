@@ -16,6 +16,7 @@ import pyarrow as pa
 from datasets_core.building.hooks import BuilderConfig
 from datasets_core.config import settings
 from datasets_core.errors import ConfigurationError, DatasetsCoreError
+from datasets_core.features.arrow import struct_array
 from datasets_core.features.base import plain_array
 from datasets_core.features.schema import RowEncoder
 from datasets_core.fetch.members import Budget
@@ -135,7 +136,7 @@ class Numpy(_Binary):
 
     is_format = True
     name = "numpy"
-    cache_version = "1"
+    cache_version = "2"
     BUILDER_CONFIG_CLASS = NumpyConfig
     EXTENSIONS: ClassVar[dict[str, dict[str, Any]]] = {".npy": {}, ".npz": {}}
     magics, noun = (b"\x93NUMPY", b"PK"), "a numpy file"
@@ -143,13 +144,21 @@ class Numpy(_Binary):
     def _batches(self, source: Source) -> Iterator[pa.RecordBatch]:
         if zipfile.is_zipfile(source.path):
             _check_size(source)
-        mapped = np.load(source.path, mmap_mode="r", allow_pickle=False)
-        if isinstance(mapped, np.ndarray):
-            fields = mapped.dtype.names
-            arrays = {name: mapped[name] for name in fields} if fields else {self.config.column: mapped}
-        else:
-            with mapped:
-                arrays = {name: mapped[name] for name in mapped.files}
+        try:
+            mapped = np.load(source.path, mmap_mode="r", allow_pickle=False)
+            if isinstance(mapped, np.ndarray):
+                fields = mapped.dtype.names
+                arrays = {name: mapped[name] for name in fields} if fields else {self.config.column: mapped}
+            else:
+                with mapped:
+                    arrays = {name: mapped[name] for name in mapped.files}
+        except ValueError as error:
+            if "allow_pickle" not in str(error) and "Python objects" not in str(error):
+                raise
+            raise source.fault(
+                "holds Python objects, stored as a pickle, which is not loaded because it can run any code",
+                advice="Save numbers or texts, as by numpy.save(path, array.astype(str)), or write the rows as JSON or Parquet",
+            ) from None
         if not arrays or any(not array.ndim for array in arrays.values()):
             raise source.fault("has no rows: an array of it is a single value", advice="Save arrays with a first dimension")
         lengths = {name: len(array) for name, array in arrays.items()}
@@ -172,6 +181,10 @@ def _array_column(values: np.ndarray[Any, Any]) -> tuple[pa.Array, Any]:
         return plain_array(values.tolist(), pa.string()), None
     if values.dtype.kind in "mM" and values.ndim == 1:
         return pa.array(np.ascontiguousarray(values)), None
+    if values.dtype.names is not None and values.ndim == 1:
+        columns = {name: _array_column(values[name]) for name in values.dtype.names}
+        kind = pa.struct([pa.field(name, array.type, metadata=metadata) for name, (array, metadata) in columns.items()])
+        return struct_array(kind, len(values), None, [array for array, _ in columns.values()]), None
     from .hdf5 import column_of_array
 
     try:

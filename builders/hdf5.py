@@ -15,7 +15,7 @@ import pyarrow as pa
 
 from datasets_core.building.hooks import BuilderConfig
 from datasets_core.config import settings
-from datasets_core.errors import ConfigurationError, FileFormatError
+from datasets_core.errors import ConfigurationError, FileFormatError, MissingDependencyError
 from datasets_core.features.arrow import list_array, struct_array
 from datasets_core.features.base import bitmap, plain_array
 from datasets_core.features.types import Array2D, Array3D, Array4D, Array5D
@@ -212,13 +212,15 @@ def read_hdf5(source: Source, batch_size: int | None = None) -> Iterator[pa.Reco
             leaves = list(_leaves(tree))
             if not leaves:
                 raise source.fault("has no dataset", advice="Store arrays whose first dimension is the number of rows")
+            for leaf in leaves:
+                _check_filters(source, leaf)
             rows = _rows(source, leaves)
             size = sum(int(leaf.dtype.itemsize) * int(leaf.size) for leaf in leaves)
             Budget(source.name, os.path.getsize(source.path), settings()).take_bytes(size)
             step = batch_size or max(1, min(_MOST_ROWS, rows * settings().batch_bytes // max(size, 1)))
             for start in range(0, max(rows, 1), step):
                 yield _batch(source, tree, start, min(start + step, rows))
-    except FileFormatError:
+    except (FileFormatError, MissingDependencyError):
         raise
     except (OSError, RuntimeError, ValueError, KeyError, TypeError, UnicodeError) as error:
         reason = " ".join(str(error).split())[:300]
@@ -261,6 +263,28 @@ def _leaves(tree: dict[str, Any]) -> Iterator[Any]:
             yield from _leaves(node)
         else:
             yield node
+
+
+def _check_filters(source: Source, leaf: Any) -> None:
+    """Have the filters of a dataset, such as Zstandard or Blosc: h5py has few, the package hdf5plugin adds others.
+
+    Raises:
+        MissingDependencyError: a filter is not there, and hdf5plugin is not installed.
+        FileFormatError: hdf5plugin does not have it either.
+    """
+    from h5py import h5z
+
+    given = leaf.id.get_create_plist()
+    for number, *_, name in map(given.get_filter, range(given.get_nfilters())):
+        if h5z.filter_avail(number):
+            continue
+        told = name.decode(errors="replace").partition(" ")[0].partition(";")[0].strip() or "unnamed"
+        needed("hdf5plugin", f"The HDF5 filter {number} ({told}) of {leaf.name[1:]!r} in {source.name}", "hdf5plugin")
+        if not h5z.filter_avail(number):
+            raise source.fault(
+                f"needs the HDF5 filter {number} ({told}) for {leaf.name[1:]!r}, which hdf5plugin does not have",
+                advice="Write the file with another compression, such as gzip",
+            )
 
 
 def _rows(source: Source, leaves: list[Any]) -> int:

@@ -19,7 +19,7 @@ from ._source import Source, refuse_foreign
 from ._tables import FileBuilder
 from .parquet import ParquetConfig
 
-_PARQUET, _FEATHER, _FEATHER_1 = b"PAR1", b"ARROW1", b"FEA1"
+_PARQUET, _FEATHER = b"PAR1", (b"ARROW1", b"FEA1")
 _PICKLE = b"\x80"
 
 
@@ -59,8 +59,6 @@ def read_frame(source: Source) -> Iterator[pa.RecordBatch]:
         return read_parquet(source, ParquetConfig())
     if head.startswith(_FEATHER):
         return read_arrow(source)
-    if head.startswith(_FEATHER_1):
-        return _feather_1(source)
     if head.startswith(_PICKLE) or source.name.lower().endswith((".pkl", ".pickle")):
         raise source.fault(
             "is a pickle, which is not loaded because it can run any code",
@@ -68,14 +66,3 @@ def read_frame(source: Source) -> Iterator[pa.RecordBatch]:
         )
     refuse_foreign(source, head, "a frame")
     raise source.fault("is not a frame in Parquet or Feather", advice="Write it with DataFrame.to_parquet")
-
-
-def _feather_1(source: Source) -> Iterator[pa.RecordBatch]:
-    from pyarrow import feather
-
-    try:
-        table = feather.read_table(source.path, memory_map=False)
-        table.validate(full=True)
-    except (pa.ArrowException, OSError, ValueError) as error:
-        raise source.fault(f"cannot be read as Feather ({error})", advice="Write or fetch the file again") from error
-    yield from table.to_batches()

@@ -1,4 +1,4 @@
-"""Names that are resolved on use: names of a module (PEP 562), the one name from a floor above, declared signatures."""
+"""Names that are resolved on use: names of a module (PEP 562), the only name from a higher layer, declared signatures."""
 
 from __future__ import annotations
 
@@ -62,9 +62,9 @@ def later(module: str, name: str) -> Any:
 
 
 def options_to(run: Callable[..., Any]) -> Callable[[F], F]:
-    """Make a function whose signature and docstring are declared, and whose calls go to `run` with all arguments by name.
+    """Make a function with a declared signature and docstring, whose calls are passed to `run` with all arguments by name.
 
-    `run` gets the defaults too, and names only those that it uses itself.
+    `run` also gets the defaults, and only declares the arguments that it uses itself.
 
     >>> @options_to(lambda **options: options)
     ... def declared(a: int, b: int = 2, **more: int) -> dict:
@@ -86,7 +86,7 @@ def options_to(run: Callable[..., Any]) -> Callable[[F], F]:
 
 @functools.cache
 def _signature(declared: Callable[..., Any]) -> tuple[inspect.Signature, str | None]:
-    """Return the signature, and what it calls the options that have no parameter of their own."""
+    """Return the signature, and the name of its parameter for other options."""
     import inspect  # 5 ms that an import of the library does without
 
     found = inspect.signature(declared)

@@ -31,6 +31,7 @@ _LEAST = {
     "max_memory_bytes": 0,
     "max_shard_bytes": 1,
     "batch_bytes": 1,
+    "job_bytes": 1,
     "batch_rows": 1,
     "sort_bytes": 1,
     "max_retries": 1,
@@ -51,7 +52,7 @@ _LEAST = {
     "confined_scratch_files": 0,
     "confined_seconds": 1,
 }
-_OR_NONE = {"max_download_bytes", *(name for name in _LEAST if name.startswith("confined_"))}
+_OR_NONE = {"max_download_bytes", "job_bytes", *(name for name in _LEAST if name.startswith("confined_"))}
 _NOT_HASHED = {"is_hashed": False}  # of fields that are newer than fingerprints of `Config`
 _CHOICES = {
     "stream_transport": ("default", "obstore"),
@@ -126,6 +127,10 @@ class Config:
             this process, with all that was set in its modules; "spawn" starts Python again; "auto" forks on Linux, unless
             CUDA is initialized or a library is imported whose threads do not survive a fork (JAX, TensorFlow, Polars, gRPC,
             Lance, CuPy). Processes of streams are spawned.
+        job_bytes: bytes of local source files that one job of a build reads at least, so that many small files are few jobs; a
+            job writes shards of its own.  None: 16 MiB of tables, 4 MiB of text that Python reads.
+        engine: what runs the jobs of builds, `map`, `filter`, exports and pushes where no `engine=` is given: a name such as
+            "ray", an engine itself, or an executor of `concurrent.futures`; None chooses by `num_proc`.
         caching: True to cache results of `map`, `filter`, `from_generator` and similar; False computes them again.
     """
 
@@ -171,6 +176,8 @@ class Config:
     start_method: str = dataclasses.field(default="auto", metadata=_NOT_HASHED)
     caching: bool = True
     media_paths: tuple[str, ...] = ()
+    job_bytes: int | None = dataclasses.field(default=None, metadata=_NOT_HASHED)
+    engine: Any = dataclasses.field(default=None, metadata=_NOT_HASHED)
 
     def __post_init__(self) -> None:
         """Refuse invalid values.
@@ -240,7 +247,7 @@ class _Environ(Mapping[str, str]):
 
 
 def from_environment(environ: Mapping[str, str] = _Environ()) -> Config:
-    """Return the settings that the environment variables of Hugging Face tools ask for.
+    """Return the settings from the environment variables of Hugging Face tools.
 
     Raises:
         ConfigurationError: a variable holds no number where one is needed.
@@ -294,14 +301,12 @@ _assigned: Config | None = None  # by `config.HF_DATASETS_CACHE = ...`, for the 
 
 
 def settings() -> Config:
-    """Return the settings in force here: those of the innermost `using`, else the assigned ones, else those of the
-    environment.
-    """
+    """Return the current settings: those of the innermost `using`, else the assigned ones, else those of the environment."""
     return _changed.get() or _assigned or _default()
 
 
 def _replaced(config: Config, changes: dict[str, Any]) -> Config:
-    """`config` with other values; a new `cache_dir` takes the folders of downloads along."""
+    """Return `config` with other values; a new `cache_dir` also moves the folders of downloads."""
     fields = {field.name for field in dataclasses.fields(Config)}
     unknown = sorted(set(changes) - fields)
     if unknown:
@@ -473,7 +478,7 @@ def old_names() -> list[str]:
 
 
 def __getattr__(name: str) -> Any:
-    """Return a setting by the name that it has in Hugging Face `datasets`, as `HF_DATASETS_CACHE`."""
+    """Return a setting by its name in Hugging Face `datasets`, such as `HF_DATASETS_CACHE`."""
     if name in _OLD_VALUES:  # an assigned one as it was given
         return next((value for each, value in reversed(_ASSIGNED) if each == name), _OLD_VALUES[name])
     if name in _OLD_NAMES:
@@ -501,7 +506,7 @@ _SETTABLE: dict[str, tuple[str, Callable[[Any], Any]]] = {
     "MAX_SHARD_SIZE": ("max_shard_bytes", parse_size),
     "STREAMING_READ_MAX_RETRIES": ("max_retries", int),
 }
-"""The names that may be assigned → the field of `Config`, and how its value is made of the given one."""
+"""The names that may be assigned → the field of `Config`, and the conversion of the given value."""
 
 _ASSIGNED: list[tuple[str, Any]] = []  # what was assigned and not taken back, as it was given
 
@@ -527,7 +532,7 @@ def _assign(name: str, value: Any) -> None:
 
 
 def _take_back(name: str) -> None:
-    """Take the last assignment of a name back: the one before it holds, or the environment."""
+    """Undo the last assignment of a name: the one before it applies again, or the environment."""
     global _assigned
     place = next((place for place in reversed(range(len(_ASSIGNED))) if _ASSIGNED[place][0] == name), None)
     if place is None:
@@ -577,7 +582,7 @@ def _path(text: str) -> Any:
 
 
 def _release(package: str) -> Any:
-    """Return the version of a package; "N/A" where it is not installed, as scripts expect it."""
+    """Return the version of a package; "N/A" if it is not installed, as scripts expect it."""
     import importlib.metadata  # 9 ms, only for scripts that read a version
 
     try:

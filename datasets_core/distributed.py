@@ -20,7 +20,13 @@ T = TypeVar("T", Dataset, IterableDataset)
 
 
 def split_dataset_by_node(
-    dataset: T, rank: int, world_size: int, strategy: str = "auto", *, lanes: int = LANES, ends: str = "keep"
+    dataset: T,
+    rank: int | None = None,
+    world_size: int | None = None,
+    strategy: str = "auto",
+    *,
+    lanes: int = LANES,
+    ends: str = "keep",
 ) -> T:
     """Return the rows for one of `world_size` nodes: each row goes to one node.
 
@@ -44,8 +50,8 @@ def split_dataset_by_node(
 
     Args:
         dataset: all rows.
-        rank: number of the node, from 0.
-        world_size: number of nodes.
+        rank, world_size: number of the node, from 0, and number of nodes; None for both: as `ray.train`, an initialized
+            `torch.distributed`, `torchrun` (`RANK`, `WORLD_SIZE`), Slurm (`SLURM_PROCID`, `SLURM_NTASKS`) or MPI say.
         strategy: "auto"; for streams also "lanes" (the same), "shards" or "examples", to give each node a part of the shards,
             or one row of `world_size`, as other libraries do: these cannot be divided again.
         lanes: number of logical shards of a stream; it must not change within a training.
@@ -53,7 +59,8 @@ def split_dataset_by_node(
 
     Raises:
         ArgumentTypeError: not an integer.
-        ConfigurationError: an unknown node, strategy or end, or "drop" and "pad" where nodes cannot be even.
+        ConfigurationError: an unknown node, strategy or end, or "drop" and "pad" where nodes cannot be even; or no node is
+            given, and nothing says which this process is.
 
     Example:
         >>> split_dataset_by_node(Dataset.from_dict({"a": [1, 2, 3, 4]}), rank=1, world_size=2)[:]
@@ -66,6 +73,8 @@ def split_dataset_by_node(
         raise ConfigurationError(f"Invalid strategy {strategy!r}. Strategies: {', '.join(map(repr, _STRATEGIES))}.")
     if ends not in ENDS:
         raise ConfigurationError(f"ends={ends!r} is unknown. Choose one of {', '.join(map(repr, ENDS))}.")
+    if rank is None and world_size is None:
+        rank, world_size = _this_node()
     rank, world_size = whole_number("rank", rank), at_least_one("world_size", world_size)
     if not 0 <= rank < world_size:
         raise ConfigurationError(f"rank={rank} is out of range for {world_size} nodes. Give 0 to {world_size - 1}.")
@@ -79,6 +88,44 @@ def split_dataset_by_node(
     if ends != "keep":
         raise ConfigurationError(f"ends={ends!r} is only supported with lanes. Remove strategy={strategy!r}.")
     return dataset.shard(world_size, rank) if strategy == "shards" else dataset._every(world_size, rank)
+
+
+_RANKS = (
+    ("RANK", "WORLD_SIZE"),
+    ("SLURM_PROCID", "SLURM_NTASKS"),
+    ("OMPI_COMM_WORLD_RANK", "OMPI_COMM_WORLD_SIZE"),
+    ("PMI_RANK", "PMI_SIZE"),
+)
+
+
+def _this_node() -> tuple[int, int]:
+    """Return the number of this process in a training, and that of all."""
+    train = sys.modules.get("ray.train")
+    if train is not None:
+        try:
+            context = train.get_context()
+            found: Any = context.get_world_rank(), context.get_world_size()
+        except RuntimeError:  # no training runs here
+            found = None, None
+        if None not in found:
+            return int(found[0]), int(found[1])
+    torch = sys.modules.get("torch.distributed")
+    if torch is not None and torch.is_available() and torch.is_initialized():
+        return torch.get_rank(), torch.get_world_size()
+    for rank, world_size in _RANKS:
+        if rank in os.environ and world_size in os.environ:
+            return _number(rank), _number(world_size)
+    names = ", ".join(f"{rank} and {world_size}" for rank, world_size in _RANKS)
+    raise ConfigurationError(
+        f"This process has no rank: none of {names} is set, and neither ray.train nor torch.distributed runs. "
+        "Give rank= and world_size=."
+    )
+
+
+def _number(name: str) -> int:
+    if not os.environ[name].isdecimal():
+        raise ConfigurationError(f"The environment variable {name} is {os.environ[name]!r}. Set it to a whole number.")
+    return int(os.environ[name])
 
 
 _STRATEGIES = ("auto", "lanes", "shards", "examples")

@@ -1,4 +1,4 @@
-"""Files, local and remote alike: open, list, glob, join; write-then-rename; the lock between processes.
+"""Local and remote files: open, list, glob, join; write-then-rename; the lock between processes.
 
 Local paths never touch fsspec, so that a plain build does not import it.  `http(s)` is not opened here but fetched
 (`fetch/download.py`), because fsspec needs another package for it.
@@ -32,7 +32,7 @@ from datasets_core.errors import (
 )
 from datasets_core.errors.loading import disk_usage as disk_usage
 
-# The deadline of work that ends when its time is over, wherever it waits: for bytes, for a lock, for the next try.
+# The deadline of work, which ends when its time is over, even while it waits for bytes, a lock or the next try.
 
 
 T = TypeVar("T")
@@ -53,7 +53,7 @@ due: contextvars.ContextVar[Due | None] = contextvars.ContextVar("datasets_core_
 
 
 def check() -> None:
-    """Check the deadline; long work calls it now and then.
+    """Check the deadline; long work calls it regularly.
 
     Raises:
         Overdue: the time is over, or the caller has stopped waiting.
@@ -79,7 +79,7 @@ def at_most(seconds: float) -> float:
 Kind = Literal["zip", "tar", "gz", "bz2", "xz", "zst", "lz4", "rar", "7z"]
 
 HEAD_BYTES = 1024
-"""Bytes from the beginning of a file that every question here needs at most."""
+"""Number of bytes from the beginning of a file that is sufficient for all checks of this module."""
 
 COMPRESSIONS = frozenset({"gz", "bz2", "xz", "zst", "lz4"})
 """Kinds that hold one stream of bytes (which may be a tar)."""
@@ -139,7 +139,7 @@ def is_empty_tar(head: bytes) -> bool:
 
 
 def looks_like_html(head: bytes) -> bool:
-    """Return True if `head` begins a web page: what a server sends instead of data to whom it knows not.
+    """Return True if `head` begins a web page, which servers send instead of data to users who are not logged in.
 
     >>> looks_like_html(b"\\n<!DOCTYPE html><title>Log in"), looks_like_html(b"<a>,<b>")
     (True, False)
@@ -156,7 +156,7 @@ def looks_like_html(head: bytes) -> bool:
 
 
 def is_lfs_pointer(head: bytes) -> bool:
-    """Return True if `head` is the text that Git keeps in the place of a large file.
+    """Return True if `head` is the text that Git stores in place of a large file.
 
     >>> is_lfs_pointer(b"version https://git-lfs.github.com/spec/v1\\noid sha256:00\\nsize 1\\n")
     True
@@ -200,9 +200,9 @@ class FileEntry:
 
     Attributes:
         path: full path or URL, with its protocol.
-        size: bytes, or -1 where the store does not say.
-        identity: what changes when the content does: mtime in ns, ETag or checksum, as text; "" where the store is silent.
-        link: the first link, to this file or a folder above it, that the listing followed; "" where there was none.
+        size: bytes, or -1 if the store does not report it.
+        identity: a text that changes with the content: mtime in ns, ETag or checksum; "" if the store reports none.
+        link: the first link, to this file or a folder above it, that the listing followed; "" if there was none.
     """
 
     path: str
@@ -229,8 +229,7 @@ def is_http(path: str) -> bool:
 
 
 def is_local_path(path: str) -> bool:
-    """Return True if `path` is absolute and of this machine, without a protocol: true of most files, and there may be
-    thousands.
+    """Return True if `path` is an absolute local path without a protocol, like most of possibly thousands of files.
 
     >>> is_local_path("/data/a.csv"), is_local_path("a.csv"), is_local_path("file:///data/a.csv")
     (True, False, False)
@@ -239,7 +238,7 @@ def is_local_path(path: str) -> bool:
 
 
 def local_path(path: str | os.PathLike[str]) -> str:
-    """Return a local path as text: `~` opened, `file://` taken off, everything else as it is."""
+    """Return a local path as text: with `~` expanded and without `file://`, otherwise unchanged."""
     text = os.fspath(path)
     if text.startswith("file://"):
         text = text[len("file://") :]
@@ -247,7 +246,7 @@ def local_path(path: str | os.PathLike[str]) -> str:
 
 
 def join(base: str, *parts: str) -> str:
-    """`base` and `parts` as one path, with `/` between the parts of a URL.
+    """Return `base` and `parts` as one path, with `/` between the parts of a URL.
 
     >>> join("s3://bucket/data", "a.csv")
     's3://bucket/data/a.csv'
@@ -305,7 +304,7 @@ def compressed_files(protocol: str) -> Any:
             self.dir_cache = {name: {**self._packed.fs.info(self._packed.path), "name": name, "size": None, "type": "file"}}
 
         def _get_dirs(self) -> None:
-            """Know the file; it is known."""
+            """Do nothing: the file is known."""
 
         def _open(self, path: str, mode: str = "rb", **options: Any) -> Any:
             if mode != "rb" or path not in self.dir_cache:
@@ -404,7 +403,7 @@ def _remote_entry(path: str, info: dict[str, Any]) -> FileEntry:
 
 @contextlib.contextmanager
 def disk_errors(path: str, *, needed: int | None = None, action: str = "write") -> Iterator[None]:
-    """Turn the system's refusals (full, read-only, too many files) into `DatasetDiskError`; `path` if they name no file."""
+    """Convert system errors (full, read-only, too many files) to `DatasetDiskError`; `path` is used if they name no file."""
     try:
         yield
     except DatasetsCoreError:
@@ -417,14 +416,14 @@ def disk_errors(path: str, *, needed: int | None = None, action: str = "write") 
 
 
 def free_bytes(path: str) -> int | None:
-    """Return bytes free for us on the disk of `path` (or of its nearest existing parent); None if the system does not
+    """Return the bytes available on the disk of `path` (or of its nearest existing parent); None if the system does not
     say.
     """
     return None if is_url(path) else (disk_usage(path) or (0, 0, None))[2]
 
 
 def remove(path: str) -> None:
-    """Remove a local file, a link, or a folder with all that is in it."""
+    """Remove a local file, a link, or a folder with its content."""
     if os.path.isdir(path) and not os.path.islink(path):
         import shutil  # 4 ms that reading does without
 
@@ -464,7 +463,7 @@ def remove_dead_temporaries(path: str) -> None:
 
 
 def check_writable(path: str) -> None:
-    """Check that a local file can be created, or replaced, before work whose result goes there.
+    """Check that a local file can be created or replaced, before the work whose result it will contain.
 
     Raises:
         FileNotFoundDatasetsError: its folder does not exist.
@@ -484,9 +483,9 @@ def check_writable(path: str) -> None:
 
 @contextlib.contextmanager
 def new_file(path: str, storage_options: dict[str, Any] | None = None) -> Iterator[IO[bytes]]:
-    """Open a new file for writing; it replaces `path` when the block ends well, else the old one stays.
+    """Open a new file for writing; it replaces `path` if the block succeeds, else the old file stays.
 
-    Missing folders above it are created.
+    Missing parent folders are created.
 
     Raises:
         DatasetDiskError: the disk is full, read-only or forbidden.
@@ -553,8 +552,8 @@ def sync_folder(path: str) -> None:
 def locked(path: str, *, log_after_seconds: float = 10.0) -> Iterator[None]:
     """Hold the lock file `path` against other processes and threads; wait as long as necessary, and log the wait.
 
-    The system's `flock` is freed when its holder dies.  Where the file system has none, a lease takes its place: a file that
-    its holder renews, and that another one takes when it was not renewed for a while.
+    The system's `flock` is freed when its holder dies.  If the file system has none, a lease replaces it: a file that its
+    holder renews, and that another process takes if it was not renewed for some time.
 
     Raises:
         DatasetDiskError: the lock file cannot be made there.
@@ -630,7 +629,7 @@ def ownership() -> dict[str, Any]:
 
 
 def owner_is_alive(path: str) -> bool | None:
-    """Return True if the process lives that makes an unfinished file or folder; None if no process of this machine is
+    """Return True if the process that writes an unfinished file or folder is alive; None if no process of this machine is
     named.
 
     The note at `path` + ".json" has number, host and start of the process, else the name has its number
@@ -666,7 +665,7 @@ def lease_path(path: str) -> str:
 
 
 def _make_folder(folder: str) -> None:
-    """Make a folder and those above it, while others may remove what is empty."""
+    """Make a folder and its parents, while other processes may remove empty folders."""
     for tries in range(_MAX_SWEPT):
         try:
             os.makedirs(folder, exist_ok=True)

@@ -1,6 +1,6 @@
 """Names of datasets on the Hub: the ids of repositories, and `hf://datasets/…` URLs parsed and built.
 
-Nothing here talks to the Hub (see `fetch/hub/`): a local load uses it to see that a path is not on the Hub.
+This module sends no requests to the Hub (see `fetch/hub/`); a local load uses it to check that a path is not on the Hub.
 """
 
 from __future__ import annotations
@@ -106,8 +106,7 @@ def _split_revision(text: str) -> tuple[str, str]:
 
 
 def without_commit(url: str) -> str:
-    """Return a URL without the commit that it is pinned to, as it stays the same from commit to commit; other texts as they
-    are.
+    """Return a URL without the commit that it is pinned to, which is the same for all commits; other texts unchanged.
 
     >>> without_commit(f"zip://a.csv::hf://datasets/org/name@{'a' * 40}/b.zip"), without_commit("a@b")
     ('zip://a.csv::hf://datasets/org/name/b.zip', 'a@b')

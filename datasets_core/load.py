@@ -1,4 +1,4 @@
-"""`load_dataset` and its sisters: a reference, resolved, built if need be, and read; a saved folder, opened."""
+"""`load_dataset` and similar functions: a reference is resolved, built if necessary, and read; a saved folder is opened."""
 
 # mypy: disable-error-code="empty-body"
 # pyright: reportReturnType=false
@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from datasets_core._lazy import options_to
 from datasets_core.building.builder import DatasetBuilder
 from datasets_core.building.options import LOCK_NAME
-from datasets_core.engines import get_engine
+from datasets_core.engines import Engine, get_engine, on_engine
 from datasets_core.engines.deadline import Deadline
 from datasets_core.errors import ArgumentTypeError, ConfigurationError, LockDriftError, UnknownOptionError, UnknownSplitError
 from datasets_core.features.schema import Features
@@ -59,6 +59,7 @@ def load_dataset(
     force_checksums_validation: bool = False,
     lock: str | os.PathLike[str] | bool | None = None,
     timeout: float | None = None,
+    engine: str | Engine | None = None,
     **config_kwargs: Any,
 ) -> Any:
     """Load a dataset; build it first if it is not cached.
@@ -100,6 +101,8 @@ def load_dataset(
             with the lock; its rows are not hashed.
         timeout: time limit in seconds for the code of a script: its import, its description, its
             downloads, its rows; None for no limit.  Code outside the sandbox is stopped in the main thread only.
+        engine: what runs the jobs of a build: "serial", "threads", "processes", "ray", "dask", an engine itself, or an executor
+            of `concurrent.futures`; "c", "python" and "pyarrow" are readers of pandas, for the config of csv.
         config_kwargs: options of the builder's config, such as `sep=` of csv.  `trust_remote_code` says how a script runs: by
             default a script that you name runs directly, one found in a folder in the sandbox (without network, processes, and
             any files but its own and those you name); `True` runs it directly, `"sandbox"` in the sandbox, `False` not at all.
@@ -124,9 +127,12 @@ def load_dataset(
         ...     rows[1]
         {'a': 2, 'b': 'y'}
     """
+    if isinstance(engine, str) and engine in _READERS:
+        config_kwargs, engine = {**config_kwargs, "engine": engine}, None
     if streaming:
         _check_streamed(
             num_proc=num_proc,
+            engine=engine,
             keep_in_memory=keep_in_memory,
             shuffle_files=shuffle_files,
             read_config=read_config,
@@ -176,7 +182,8 @@ def load_dataset(
     registers = register_checksums or (download_config is not None and download_config.register_checksums)
     is_hashed = checks is not VerificationMode.NO_CHECKS
     held = _held(lock, builder, request, registers=registers, is_hashed=is_hashed)
-    with disk_errors(builder.cache_dir, action="use"), held:
+    runs_on = contextlib.nullcontext() if engine is None else on_engine(engine, num_proc=num_proc)
+    with disk_errors(builder.cache_dir, action="use"), held, runs_on:
         builder.download_and_prepare(
             download_config=download_config,
             download_mode=mode,
@@ -271,8 +278,11 @@ def load_dataset_builder(
     """
 
 
+_READERS = frozenset({"c", "python", "pyarrow", "python-fwf"})  # of pandas, which the config of csv calls `engine`
+
+
 def _check_streamed(**asked: Any) -> None:
-    """Refuse what only a dataset that is built can have.
+    """Refuse options that only a built dataset supports.
 
     Raises:
         ConfigurationError: an argument that does not go with `streaming=True`.

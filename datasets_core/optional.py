@@ -96,3 +96,17 @@ def is_hugging_face(given: object) -> bool:
     False
     """
     return type(given).__module__.partition(".")[0] == "datasets"
+
+
+def named_kind(given: object, advice: str) -> tuple[str, str]:
+    """Return the name of a value's type and the advice for it: of an object of the package `datasets`, how it is converted.
+
+    >>> named_kind([], "Give a Dataset")
+    ('list', 'Give a Dataset')
+    """
+    name = type(given).__name__
+    if not is_hugging_face(given):
+        return name, advice
+    if name in ("Dataset", "DatasetDict"):
+        return f"datasets.{name}", f"Convert it with {name}.from_hf()"
+    return f"datasets.{name}", "Pass a function that yields its rows to IterableDataset.from_generator()"

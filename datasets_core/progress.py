@@ -246,7 +246,7 @@ class Meter:
 
 
 class FileMeter(Meter):
-    """Bytes of files that are read one after the other, perhaps again from the first one on."""
+    """Bytes of files that are read in order, and perhaps again from the first file."""
 
     def __init__(self) -> None:
         super().__init__()

@@ -131,6 +131,27 @@ def test_a_number_of_processes_that_means_nothing_is_refused(size: Any) -> None:
         split_for_process("train", 0, size)
 
 
+@pytest.mark.parametrize("names", [("RANK", "WORLD_SIZE"), ("SLURM_PROCID", "SLURM_NTASKS"), ("PMI_RANK", "PMI_SIZE")])
+def test_a_launcher_tells_which_node_this_is(monkeypatch: pytest.MonkeyPatch, names: tuple[str, str]) -> None:
+    for name in ("RANK", "WORLD_SIZE", "SLURM_PROCID", "SLURM_NTASKS"):
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.delitem(sys.modules, "torch.distributed", raising=False)
+    monkeypatch.setitem(sys.modules, "ray.train", None)
+    rows = Dataset.from_dict({"a": [1, 2, 3, 4]})
+    with pytest.raises(ConfigurationError, match=r"This process has no rank: none of RANK and WORLD_SIZE, SLURM_PROCID"):
+        split_dataset_by_node(rows)
+    monkeypatch.setenv(names[0], "1")
+    monkeypatch.setenv(names[1], "2")
+    assert split_dataset_by_node(rows)["a"] == [3, 4]
+    train = SimpleNamespace(get_context=lambda: SimpleNamespace(get_world_rank=lambda: 0, get_world_size=lambda: 4))
+    monkeypatch.setitem(sys.modules, "ray.train", train)
+    assert split_dataset_by_node(rows)["a"] == [1]
+    monkeypatch.delitem(sys.modules, "ray.train")
+    monkeypatch.setenv(names[0], "first")
+    with pytest.raises(ConfigurationError, match=rf"{names[0]} is 'first'"):
+        split_dataset_by_node(rows)
+
+
 def test_jax_tells_its_processes(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "jax", SimpleNamespace(process_index=lambda: 1, process_count=lambda: 3))
     assert split_for_jax_process("train+test") == even_splits("train+test", 3)[1]

@@ -350,7 +350,7 @@ class DatasetBuilder(Versioned, metaclass=abc.ABCMeta):  # without a base class,
 
     @abc.abstractmethod
     def generate(self, gen_kwargs: dict[str, Any]) -> Iterator[tuple[Any, Any]]:
-        """Return pairs of key and row (or table), for the arguments `gen_kwargs` of a split."""
+        """Return pairs of a key and a row (or table) for the arguments `gen_kwargs` of a split."""
 
     def encoded_rows(self, job: Part, *, first: list[Any] | None = None, copies: bool = False) -> Generator[Encoded]:
         """Return the rows of a part of a split, encoded for a job.

@@ -69,8 +69,7 @@ def tfds_manifest(
     folder: str, storage_options: dict[str, Any] | None = None, *, file_format: str | None = None
 ) -> RecordManifest | None:
     """Return the manifest of a folder prepared by TensorFlow Datasets; None for any other. See `prepared_manifest`."""
-    from datasets_core.building.tfds_folders.description import parse_tfds_description
-    from datasets_core.building.tfds_folders.folder import content
+    from datasets_core.building.tfds_folders.description import content, parse_tfds_description
 
     folder = located(folder)
     path = files.join(folder, MANIFEST_NAME)

@@ -171,7 +171,7 @@ class FileMarks:
 
     @property
     def _spacing(self) -> int:
-        """Return the distance of marks in bytes: which grows with the size of the file."""
+        """Return the distance of marks in bytes, which grows with the size of the file."""
         return max(_SPACING_BYTES, self.marks[-1].at // _MOST_MARKS * 2)
 
     def to_json(self) -> dict[str, Any]:

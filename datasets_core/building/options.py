@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 from datasets_core.building.hooks import Builder, Hooks, SplitGenerator
-from datasets_core.config import parse_size
+from datasets_core.config import parse_size, settings
 from datasets_core.engines import Engine, get_engine
 from datasets_core.engines.deadline import SERIAL, Deadline, stopped_at
 from datasets_core.errors import (
@@ -223,7 +223,7 @@ class BuildOptions(NamedTuple):
             raise ConfigurationError(
                 "force_checksums_validation=True requires checks, but verification_mode='no_checks' disables them. Omit one."
             )
-        is_serial = "engine" not in said and options.num_proc is None
+        is_serial = "engine" not in said and options.num_proc is None and settings().engine is None
         return options._replace(
             mode=DownloadMode(options.mode),
             verification=verification,
@@ -687,7 +687,7 @@ def _text(path: str | None, *, within: str | None = None) -> str | None:
 
 @contextlib.contextmanager
 def _alone_in(folder: str) -> Iterator[None]:
-    """Lock the folder against other registering processes; without a lock file among the author's files."""
+    """Lock the folder against other registering processes, without a lock file among the author's files."""
     with contextlib.ExitStack() as held:
         with contextlib.suppress(ImportError, OSError):  # without locks, the merge happens right before the rename
             import fcntl  # not on every system

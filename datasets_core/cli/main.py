@@ -14,6 +14,7 @@ from datasets_core import _version, config
 from datasets_core.building.options import LOCK_NAME
 from datasets_core.cli import datasets, maintenance
 from datasets_core.cli.terminal import PlainFormatter, in_flags, say
+from datasets_core.engines import on_engine
 from datasets_core.engines.deadline import Deadline
 from datasets_core.errors import ConfigurationError, DatasetsCoreError
 from datasets_core.optional import needed
@@ -67,6 +68,7 @@ def _parser() -> argparse.ArgumentParser:
     build = commands.add_parser("build", parents=[shared], help="build a dataset unless it is already built")
     _add_reference(build)
     build.add_argument("--num-proc", type=int, metavar="N", help="worker processes")
+    _add_engine(build)
     build.add_argument("--file-format", choices=["arrow", "parquet"], default="arrow")
     build.add_argument("--max-shard-size", metavar="SIZE", help="for example 200MB")
     build.add_argument("--output-dir", metavar="DIR", help="write the dataset to this folder or URL instead of the cache")
@@ -150,6 +152,7 @@ def _parser() -> argparse.ArgumentParser:
     pushing.add_argument("--revision", metavar="BRANCH", help="branch to commit to; created if missing (default: main)")
     pushing.add_argument("--create-pr", action="store_true", help="open a pull request instead of a commit on the branch")
     pushing.add_argument("--num-proc", type=int, metavar="N", help="number of processes that build and write")
+    _add_engine(pushing)
     pushing.add_argument("--max-shard-size", metavar="SIZE", help="for example 200MB")
     pushing.add_argument("--num-shards", type=int, metavar="N", help="write exactly N files per split")
     pushing.add_argument("--set-default", action="store_true", help="make this config the default")
@@ -252,6 +255,11 @@ def _data_files(words: Sequence[str] | None) -> dict[str, list[str]] | list[str]
     return files
 
 
+def _add_engine(command: argparse.ArgumentParser) -> None:
+    command.add_argument("--engine", metavar="NAME", help="what runs the jobs: processes, threads, serial, ray, dask")
+    command.add_argument("--address", metavar="ADDRESS", help="of a cluster of Ray or Dask, for example auto")
+
+
 def _options(words: Sequence[str]) -> dict[str, Any]:
     """Return `--option KEY=VALUE` arguments as a dict; a value that is not valid JSON is text."""
     options: dict[str, Any] = {}
@@ -283,6 +291,11 @@ def _reference(options: argparse.Namespace) -> dict[str, Any]:
 
 def _build(options: argparse.Namespace) -> int:
     reference = _reference(options)
+    with on_engine(options.engine, num_proc=options.num_proc, address=options.address):
+        return _built(options, reference)
+
+
+def _built(options: argparse.Namespace, reference: dict[str, Any]) -> int:
     return datasets.build(
         reference,
         timeout=reference.get("timeout"),
@@ -302,6 +315,11 @@ def _build(options: argparse.Namespace) -> int:
 
 
 def _push(options: argparse.Namespace) -> int:
+    with on_engine(options.engine, num_proc=options.num_proc, address=options.address):
+        return _pushed(options)
+
+
+def _pushed(options: argparse.Namespace) -> int:
     branch, options.revision = options.revision, None  # the name of the target repository
     return datasets.push(
         _reference(options),

@@ -134,7 +134,7 @@ def print_table(
 
 
 def fitted(widths: Sequence[int], most: int) -> list[int]:
-    """Return widths of columns that fit in a line, with two spaces between them: the widest ones give way.
+    """Return widths of columns that fit in a line, with two spaces between them; the widest columns are reduced first.
 
     >>> fitted([10, 50, 90], 80), fitted([3, 4], 80)
     ([10, 33, 33], [3, 4])

@@ -38,18 +38,18 @@ if TYPE_CHECKING:
     from datasets_core.dataset.recompute import Change
 
 
-# What is added to a dataset: a column, and a row.
+# Additions to a dataset: a column, and a row.
 
 
 _NULL_ROWS = 1 << 16
 
 
 def new_column(name: str, values: Any, feature: Any, num_rows: int, names: Iterable[str]) -> tuple[pa.Table, Features]:
-    """Return a column as a table of its own, with its feature.
+    """Return a column as a separate table, with its feature.
 
     Raises:
-        ConfigurationError: the name is taken, or no name.
-        CastError: not one value for each row, or values that share no type or do not fit the feature.
+        ConfigurationError: the name exists, or is invalid.
+        CastError: the number of values differs from the number of rows, or the values share no type or do not fit the feature.
     """
     from datasets_core.features.cast import cast_table
 
@@ -75,7 +75,9 @@ def new_column(name: str, values: Any, feature: Any, num_rows: int, names: Itera
 
 
 def scattered(table: pa.Table, index: Ints, num_rows: int) -> pa.Table | None:
-    """Return rows of an index brought to where the index points, null elsewhere; None if it points twice to one row."""
+    """Return for each row of the table its position in the index, null for rows without one; None if the index has a
+    row twice.
+    """
     places = np.full(num_rows, -1, dtype=np.int64)
     places[index] = np.arange(len(index))
     if int((places >= 0).sum()) != len(index):
@@ -123,7 +125,7 @@ def _is_text(feature: FeatureType) -> bool:
 
 
 def _as_text(value: Any) -> Any:
-    """Return the text that Arrow makes of a number, a boolean or a time: `2` of 2.0; other values stay."""
+    """Return the text that Arrow makes of a number, a boolean or a time, such as `2` for 2.0; other values stay unchanged."""
     is_plain = isinstance(value, (bool, float, np.floating, np.bool_, date, time, timedelta))
     return pa.scalar(value).cast(pa.string()).as_py() if is_plain else value
 
@@ -141,7 +143,7 @@ def _check_fields(feature: FeatureType, value: Any, path: str, row: int) -> None
 
 
 def stored_as(table: pa.Table, schema: pa.Schema) -> pa.Table:
-    """Return a table under another schema of the same columns, whose types may store the values in another way."""
+    """Return a table with another schema of the same columns, whose types may store the values differently."""
     from datasets_core.store.rows.create import viewed
 
     arrays = []
@@ -154,7 +156,7 @@ def stored_as(table: pa.Table, schema: pa.Schema) -> pa.Table:
 
 
 def null_table(features: Features, num_rows: int) -> RowTable:
-    """Return columns of nulls, which take no more memory for more rows."""
+    """Return columns of nulls, whose memory does not grow with the number of rows."""
     schema = features.arrow_schema
     whole = pa.RecordBatch.from_arrays([pa.nulls(min(num_rows, _NULL_ROWS), kind) for kind in schema.types], schema=schema)
     rest = num_rows % _NULL_ROWS if num_rows > _NULL_ROWS else 0
@@ -499,7 +501,7 @@ class ColumnChanges(Rows):
             other._index = np.append(index, np.int64(other._table.num_rows - 1))
         return other
 
-    # -- the ways behind -----------------------------------------------------------------------------------------------
+    # -- implementation -----------------------------------------------------------------------------------------------
 
     def _cast(
         self, features: Features, operation: str, *arguments: Any, new_fingerprint: str | None = None, **keeping: Any
@@ -520,7 +522,7 @@ class ColumnChanges(Rows):
         new_fingerprint: str | None = None,
         **keeping: Any,
     ) -> Self:
-        """Return some columns computed again, the others as they are stored, all under `features` and in their order."""
+        """Return some columns computed again and the others as they are stored, all with `features` and in their order."""
         from datasets_core.dataset.recompute import recomputed, retyped_schema, whole_rows, with_columns_of
         from datasets_core.dataset.results import written
         from datasets_core.store.rows.create import spread
@@ -553,7 +555,7 @@ class ColumnChanges(Rows):
         return other
 
     def _gathered(self, keep_in_memory: bool = False) -> RowTable:
-        """Return the rows that are shown, as a table of their own."""
+        """Return the selected rows as a separate table."""
         from datasets_core.dataset.results import written
         from datasets_core.store.rows.view import blocks
 
@@ -562,7 +564,7 @@ class ColumnChanges(Rows):
         return written(self, lineage, lambda: blocks(table, index), self._features, keep_in_memory=keep_in_memory)
 
     def _widened(self, wide: Features) -> Self:
-        """Return the same rows under features with more columns, which are null, or with kinds for columns of nulls."""
+        """Return the same rows with features that have more columns, which are null, or types for columns of nulls."""
         from datasets_core.store.table import zipped
 
         other = self._cast(Features({name: wide[name] for name in self._features}), "widened")
@@ -574,7 +576,7 @@ class ColumnChanges(Rows):
         return other
 
     def _values_of(self, column: str, stored: pa.Array) -> list[Any]:
-        """Stored values as rows show them."""
+        """Return stored values as rows show them."""
         schema = pa.schema([self._table.schema.field(column).with_type(stored.type)])
         reader = RowReader(schema, Decoder(Features({column: self._features[column]}), self._media_paths()))
         values: list[Any] = reader.columns(pa.RecordBatch.from_arrays([stored], schema=schema))[column]
@@ -600,27 +602,27 @@ class ColumnChanges(Rows):
 
 
 def _own(value: Any) -> Any:
-    """Return a copy with dicts and lists of its own: the fingerprint is computed later, and the caller may change them until
-    then.
+    """Return a copy with its own dicts and lists: the fingerprint is computed later, and the caller may change them
+    until then.
     """
     if type(value) is dict:
         return {name: _own(inner) for name, inner in value.items()}
     return [_own(inner) for inner in value] if type(value) is list else value
 
 
-# Columns of structs as a column for each field: which there are, and what they are called.
+# Columns of structs as one column for each field: the fields and their names.
 
 
 Flat = tuple[str, tuple[int, ...], FeatureType]
 
 
 def flat_columns(schema: pa.Schema, features: Features, max_depth: int) -> list[Flat]:
-    """Name, place (column, field, field within, ...) and feature of each column after flattening, in order.
+    """Return name, place (column, field, field within, ...) and feature of each column after flattening, in order.
 
     Args:
         schema: of the columns as they are stored.
         features: of the columns.
-        max_depth: one more than the levels that are spread.
+        max_depth: number of flattened levels plus one.
     """
     flat: list[Flat] = []
     for place, field in enumerate(schema):
@@ -649,7 +651,7 @@ def _parts(feature: FeatureType) -> dict[str, FeatureType] | None:
 
 
 def field_at(schema: pa.Schema, path: tuple[int, ...], name: str, feature: FeatureType) -> pa.Field:
-    """Return the field of a column after flattening: its feature's, in the type that is stored."""
+    """Return the schema field of a column after flattening: that of its feature, with the stored type."""
     stored = schema.field(path[0]).type
     for place in path[1:]:
         stored = (stored.storage_type if isinstance(stored, pa.BaseExtensionType) else stored).field(place).type

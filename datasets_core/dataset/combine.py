@@ -20,7 +20,7 @@ from datasets_core.features.formats.formats import RowFormat
 from datasets_core.features.schema import Features, joined_features, storage_type
 from datasets_core.meta.info import DatasetInfo
 from datasets_core.meta.splits import NamedSplit
-from datasets_core.optional import is_hugging_face
+from datasets_core.optional import named_kind
 from datasets_core.store.pieces import Ints
 from datasets_core.store.rows.create import filled, spread
 from datasets_core.store.rows.indices import at_least
@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from datasets_core.stream.order.mixture import Weights
 
 
-# The tables of several datasets with the columns that they have together: what one lacks is null.
+# The tables of several datasets with the columns of all: columns that one lacks are null.
 
 
 def aligned(tables: Sequence[RowTable], features: Features) -> list[RowTable]:
@@ -54,7 +54,7 @@ def aligned(tables: Sequence[RowTable], features: Features) -> list[RowTable]:
 
 
 def _viewed(table: RowTable, schema: pa.Schema) -> RowTable:
-    """Return the table with extension types where the schema has them, and without them where it has not."""
+    """Return the table with extension types exactly in the columns where the schema has them."""
     fields = []
     for field in table.schema:
         wanted = schema.field(field.name).type
@@ -71,12 +71,12 @@ _MOST_BLOCKS = 1 << 12
 
 
 def interleaved(lengths: Sequence[int], probabilities: Sequence[float] | None, seed: Any, strategy: str) -> Ints:
-    """Return row numbers in what the datasets of `lengths` are together, one after the other.
+    """Return row numbers in the concatenation of datasets with these `lengths`.
 
     Args:
-        lengths: rows of each dataset.
-        probabilities: how often each is drawn; None: they take turns.
-        seed: where chance begins; None: anywhere.
+        lengths: number of rows of each dataset.
+        probabilities: how often each is drawn; None: in turn.
+        seed: seed of the random numbers; None: random.
         strategy: when the rows end: a `Stopping`, or its name.
 
     >>> interleaved([1, 3], None, None, "all_exhausted").tolist()
@@ -138,7 +138,7 @@ def _checked_shares(probabilities: Sequence[float], sizes: Ints, stopping: Stopp
 
 
 def _drawn(sizes: Ints, shares: Any, chance: Any, stopping: Stopping) -> Ints:
-    """Datasets by number, drawn until the last one that is needed has certainly come; perhaps more of them."""
+    """Draw datasets by number until the last required one has certainly been drawn; the result may have more draws."""
     wanted = sizes[shares > 0]
     counts = np.zeros(len(sizes), np.int64)
     drawn: list[Ints] = []
@@ -158,7 +158,7 @@ def _drawn(sizes: Ints, shares: Any, chance: Any, stopping: Stopping) -> Ints:
 
 
 def _times_before(draws: Ints, count: int) -> Ints:
-    """For each draw, how often its dataset was drawn before it."""
+    """Return for each draw how often its dataset was drawn before."""
     narrow = np.uint8 if count <= 1 << 8 else np.uint16 if count <= 1 << 16 else np.int64  # numpy sorts narrow ones faster
     order = np.argsort(draws.astype(narrow), kind="stable")
     counts = np.bincount(draws, minlength=count)
@@ -272,9 +272,7 @@ def _checked(datasets: Iterable[Any], verb: str) -> list[Any]:
                 "Pick one of them."
             )
         if not isinstance(dataset, Dataset) and not _is_stream(dataset):
-            kind, advice = type(dataset).__name__, "Give datasets only"
-            if is_hugging_face(dataset):
-                kind, advice = f"datasets.{kind}", "Convert it with Dataset.from_hf()"
+            kind, advice = named_kind(dataset, "Give datasets only")
             raise ArgumentTypeError(f"Element {place} is of type {kind}, not a Dataset. {advice}.")
         if isinstance(dataset, Dataset) != isinstance(listed[0], Dataset):
             kinds = "a Dataset", "a stream"
@@ -339,7 +337,7 @@ def _side_by_side(datasets: list[Dataset], info: DatasetInfo | None, split: str 
 
 
 def _shared_index(datasets: list[Dataset]) -> Ints | None:
-    """Return the index that all have, over tables of one length; None if they differ, or have none."""
+    """Return the common index of datasets whose tables have one length; None if the indices differ, or there is none."""
     first = datasets[0]
     for dataset in datasets:
         if dataset._index is None or first._index is None or dataset._table.num_rows != first._table.num_rows:
@@ -381,7 +379,7 @@ def _made(
     return made
 
 
-# Several streams as one: one after the other, side by side, or taking turns.
+# Several streams as one: concatenated, side by side, or in turn.
 
 
 def concatenated(

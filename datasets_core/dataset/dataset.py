@@ -316,10 +316,10 @@ class Dataset(
         {'a': 2}
     """
 
-    # What other libraries take from inside `datasets`.
+    # Functions that other libraries take from inside `datasets`.
 
     def _get_cache_file_path(self, fingerprint: str) -> str:
-        """Return the file for a result with this fingerprint: beside the rows; in a temporary folder if they are in memory.
+        """Return the file for a result with this fingerprint: next to the rows, or in a temporary folder if they are in memory.
 
         >>> os.path.basename(Dataset.from_dict({"a": [1]})._get_cache_file_path("12ab"))
         'cache-12ab.arrow'

@@ -13,15 +13,17 @@ from typing import TYPE_CHECKING, Any, Literal, Self, TypeVar
 
 from datasets_core._lazy import options_to
 from datasets_core.dataset.dataset import Dataset
-from datasets_core.errors import ConfigurationError
+from datasets_core.errors import ArgumentTypeError, ConfigurationError
 from datasets_core.features.schema import Features
 from datasets_core.io.split_mapping import SplitMapping, each_split, joined_doc
 from datasets_core.meta.splits import NamedSplit
+from datasets_core.optional import named_kind
 
 if TYPE_CHECKING:
     import pyarrow.compute as pc
     from numpy.random import Generator
 
+    from datasets_core.engines import Engine
     from datasets_core.io.tables import Table
 
 F = TypeVar("F", bound=Callable[..., Any])
@@ -30,7 +32,7 @@ Paths = Path | Sequence[Path]
 
 
 def with_name_of(function: Callable[..., Any], split: str) -> Callable[..., Any]:
-    """Return a function that gets the name of the split as one more argument, the last by position.
+    """Return a function that gets the name of the split as an additional last positional argument.
 
     >>> with_name_of(lambda row, split: (row, split), "train")(1)
     (1, 'train')
@@ -65,7 +67,9 @@ def _files(kind: str, path_or_paths: Mapping[str, Paths] | Paths, **options: Any
 
 
 def _reads(kind: str) -> Callable[[F], F]:
-    """Make a declared function load files of a format by split; its docstring is joined with that of `Dataset.from_<kind>`."""
+    """Implement a declared function, which loads files of a format by split; its docstring is joined with that of
+    `Dataset.from_<kind>`.
+    """
 
     def decorate(declared: F) -> F:
         declared.__doc__ = joined_doc(declared, getattr(Dataset, f"from_{kind}"), "The datasets by split.")
@@ -115,6 +119,11 @@ class DatasetDict(SplitMapping[Dataset]):
     def shape(self) -> dict[str, tuple[int, int]]:
         """Numbers of rows and columns of each split."""
 
+    def _repr_mimebundle_(self, **how: Any) -> Any:
+        from datasets_core.dataset.insight.notebook import widget_bundle
+
+        return widget_bundle(self, how)
+
     def _repr_html_(self) -> str:
         """Return the first rows of every split, for a notebook."""
         from datasets_core.dataset.insight.notebook import group_html  # it is for notebooks alone
@@ -135,12 +144,20 @@ class DatasetDict(SplitMapping[Dataset]):
         Args:
             splits: a `datasets.DatasetDict`, or a dict of `datasets.Dataset` by split.
 
+        Raises:
+            ArgumentTypeError: another object is passed.
+
         Example:
             >>> import datasets
             >>> theirs = datasets.DatasetDict({"train": datasets.Dataset.from_dict({"a": [1, 2]})})
             >>> DatasetDict.from_hf(theirs)["train"]["a"][:]
             [1, 2]
         """
+        if not isinstance(splits, Mapping):
+            kind, advice = named_kind(splits, "Give a dict of datasets")
+            raise ArgumentTypeError(
+                f"DatasetDict.from_hf() takes a DatasetDict of Hugging Face datasets, found {kind}. {advice}."
+            )
         return cls({str(name): Dataset.from_hf(dataset) for name, dataset in splits.items()})
 
     def to_hf(self) -> Any:
@@ -190,7 +207,7 @@ class DatasetDict(SplitMapping[Dataset]):
         output_all_columns: bool = False,
         **format_kwargs: Any,
     ) -> None:
-        """Set the format of every split, or of none where one refuses it; see `Dataset.set_format`."""
+        """Set the format of every split, or of none if one refuses it; see `Dataset.set_format`."""
 
     @each_split(Dataset)
     def with_format(
@@ -284,6 +301,7 @@ class DatasetDict(SplitMapping[Dataset]):
         desc: str | None = None,
         try_original_type: bool | None = True,
         on_mixed_types: Literal["use_json"] | None = None,
+        engine: str | Engine | None = None,
     ) -> Self:
         """Apply `function` to the rows of every split; see `Dataset.map`.
 
@@ -313,6 +331,7 @@ class DatasetDict(SplitMapping[Dataset]):
         fn_kwargs: dict[str, Any] | None = None,
         num_proc: int | None = None,
         desc: str | None = None,
+        engine: str | Engine | None = None,
     ) -> Self:
         """Keep the rows of every split for which `function` returns a true value; see `Dataset.filter`.
 
@@ -490,6 +509,8 @@ class DatasetDict(SplitMapping[Dataset]):
         num_shards: dict[str, int] | None = None,
         num_proc: int | None = None,
         storage_options: dict[str, Any] | None = None,
+        *,
+        engine: str | Engine | None = None,
     ) -> None:
         """Save every split to one folder, for `load_from_disk`.
 
@@ -497,7 +518,7 @@ class DatasetDict(SplitMapping[Dataset]):
 
         Args:
             dataset_dict_path: local folder or URL.
-            max_shard_size, num_proc, storage_options: see `Dataset.save_to_disk`.
+            max_shard_size, num_proc, storage_options, engine: see `Dataset.save_to_disk`.
             num_shards: number of files of each split.
 
         Example:
@@ -510,7 +531,7 @@ class DatasetDict(SplitMapping[Dataset]):
         """
         from datasets_core.io.save_to_disk import save_group  # 5 ms that other reading does without
 
-        save_group(self._splits(), dataset_dict_path, max_shard_size, num_shards, num_proc, storage_options)
+        save_group(self._splits(), dataset_dict_path, max_shard_size, num_shards, num_proc, storage_options, engine)
 
     @staticmethod
     def load_from_disk(

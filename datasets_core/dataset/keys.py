@@ -1,7 +1,7 @@
-"""Rows with equal keys, by Arrow's hash tables: groups and what is computed of each, first and last rows, matches of a join.
+"""Rows with equal keys, by Arrow's hash tables: groups and their aggregations, first and last rows, matches of a join.
 
-The columns that count are held together: as they are where that is free, else in memory, or beyond the setting `sort_bytes` in
-a file without a name. Where there are too many groups for the memory, rows are sorted by their keys and grouped by windows.
+The required columns are held together: unchanged if that is free, else in memory, or beyond the setting `sort_bytes` in an
+unnamed file. If there are too many groups for the memory, rows are sorted by their keys and grouped in windows.
 """
 
 from __future__ import annotations
@@ -21,6 +21,7 @@ from datasets_core.config import settings
 from datasets_core.dataset.recompute import int64_array
 from datasets_core.dataset.relational import SortKeys, bytes_per_row, mapped_file, nameless_file, sorted_rows
 from datasets_core.errors import ConfigurationError
+from datasets_core.features.arrow import validity
 from datasets_core.features.base import FeatureType, List
 from datasets_core.features.media.media import Media
 from datasets_core.features.schema import Features, feature_from_arrow
@@ -32,7 +33,7 @@ from datasets_core.store.rows.rows import Rows
 from datasets_core.store.rows.view import blocks
 from datasets_core.store.table import RowTable
 
-# What is computed of the values of a group.
+# Aggregations of the values of a group.
 
 
 class GroupFunction(NamedTuple):
@@ -41,7 +42,7 @@ class GroupFunction(NamedTuple):
     Attributes:
         kernel: Arrow's name of it, without `hash_`.
         options: of the kernel.
-        result: the feature of its result: "same" as the column's, "list" of it, or "new".
+        result: the feature of its result: the "same" as that of the column, a "list" of it, or "new".
     """
 
     kernel: str
@@ -82,7 +83,7 @@ class Aggregation(NamedTuple):
 
 
 def aggregations(asked: Mapping[str, Any] | Sequence[Any] | None, named: Mapping[str, Any]) -> tuple[Aggregation, ...]:
-    """Return the columns that a call of `agg` asks for.
+    """Return the columns requested by a call of `agg`.
 
     >>> aggregations({"price": ["min", "max"]}, {"n": "count"})[1:]
     (Aggregation(name='price_max', column='price', function='max'), Aggregation(name='n', column=None, function='count'))
@@ -134,8 +135,8 @@ def _plain(column: pa.Array) -> pa.Array:
 
 
 def key_array(column: pa.Array, feature: FeatureType | None) -> pa.Array:
-    """Return values that Arrow compares: those of a column, digests of nested ones, and of media those of their bytes, or
-    paths.
+    """Return values that Arrow can compare: plain values unchanged, digests of nested ones, and for media digests of their
+    bytes, or paths.
 
     >>> key_array(pa.array([[1, 2], [2, 1], [1, 2], None]), None).dictionary_encode().indices.to_pylist()
     [0, 1, 0, None]
@@ -161,13 +162,13 @@ def _digest(value: Any) -> bytes:
 
 
 def held(dataset: Rows, names: Sequence[str], keys: Sequence[str] = ()) -> pa.Table:
-    """Return columns of a dataset, plain, under the names "0", "1", …: free where their pieces are, else copied to memory or a
-    file.
+    """Return plain columns of a dataset under the names "0", "1", …: without a copy if their pieces are free, else copied to
+    memory or a file.
 
     Args:
         dataset: the rows.
         names: the columns.
-        keys: those of them that are to be compared, also nested ones.
+        keys: the columns among them that are compared, which may be nested.
     """
     table, index = dataset._table.select(list(names)), dataset._index
     kinds = [dataset._features[name] for name in names]
@@ -193,7 +194,7 @@ def _under(batch: pa.RecordBatch, schema: pa.Schema) -> pa.RecordBatch:
 
 
 def _in_file(batches: Iterator[pa.RecordBatch], schema: pa.Schema, num_bytes: int) -> pa.Table:
-    """Return the batches in a file without a name, mapped."""
+    """Return the batches in an unnamed file, mapped."""
     folder = settings().cache_dir
     with files.disk_errors(folder, needed=num_bytes):
         os.makedirs(folder, exist_ok=True)
@@ -211,11 +212,11 @@ Kernel = tuple[Any, str, Any]
 
 
 def grouped(table: pa.Table, num_keys: int, kernels: Sequence[Kernel]) -> Iterator[pa.Table]:
-    """Keys and results of each group, and its first row, in the order in which the groups first come.
+    """Return keys and results of each group, and its first row, in the order of the first occurrence of the groups.
 
     Args:
         table: the keys, then the values, under the names "0", "1", ….
-        num_keys: how many columns are keys.
+        num_keys: number of columns that are keys.
         kernels: name of a column (or none), Arrow's function and its options, for each result; "row" is the number of the row.
     """
     keys, limit = [str(place) for place in range(num_keys)], settings().sort_bytes
@@ -252,7 +253,7 @@ def _are_few(keys: pa.Table, limit: int) -> bool:
 
 
 def _windows(table: pa.Table, keys: list[str], kernels: Sequence[Kernel], order: Ints, step: int) -> Iterator[pa.Table]:
-    """Groups of rows in the order of their keys, each group within one window."""
+    """Yield groups of rows in the order of their keys, each group within one window."""
     start, size = 0, step
     while start < len(order):
         window = table.take(int64_array(order[start : start + size]))
@@ -290,7 +291,8 @@ def group_features(features: Features, keys: Sequence[str], asked: Sequence[Aggr
     """Return the features of the result of `agg`.
 
     Raises:
-        ConfigurationError: a key of lists or structs, a function that a column has not, or two columns of one name.
+        ConfigurationError: a key of lists or structs, a function that a column does not support, or two columns with the same
+            name.
     """
     schema = features.arrow_schema
     made: dict[str, FeatureType] = {}
@@ -329,7 +331,7 @@ def _result_feature(features: Features, each: Aggregation) -> FeatureType:
 
 
 def _is_by_row(kind: pa.DataType, function: str) -> bool:
-    """Return True if values are gathered by the numbers of rows, since Arrow's function does not take them."""
+    """Return True if values are gathered by row number, since Arrow's function does not support their type."""
     return function in _BY_ROW and (
         pa.types.is_nested(kind) or pa.types.is_decimal(kind) or pa.types.is_float16(kind) or pa.types.is_duration(kind)
     )
@@ -383,11 +385,11 @@ def _as_type(column: pa.Array, kind: pa.DataType) -> pa.Array:
     return pa.ExtensionArray.from_storage(kind, cast) if isinstance(kind, pa.BaseExtensionType) else cast
 
 
-# Rows of which there are others with the same keys.
+# Rows that share their keys with other rows.
 
 
 def distinct_rows(dataset: Rows, names: Sequence[str], keep: str | bool) -> Ints:
-    """Return the first row of each key, the last ("last"), or the rows whose key no other row has (False), in their order."""
+    """Return the first row of each key, the last ("last"), or only rows with a unique key (False), in their order."""
     table = held(dataset, names, keys=names)
     kernels: list[Kernel] = [([], "count_all", None)] if keep is False else [("row", "max", None)] if keep == "last" else []
     found = []
@@ -422,7 +424,7 @@ def key_pairs(left: Rows, right: Rows, left_on: Sequence[str], right_on: Sequenc
 
 
 def _compared(one: pa.DataType, other: pa.DataType) -> pa.DataType | None:
-    """Return the type in which two are compared, if they are: texts are not numbers."""
+    """Return the type in which two types are compared; None if they are not comparable, such as texts and numbers."""
     if pa.types.is_nested(one) or pa.types.is_nested(other) or pa.types.is_integer(one) != pa.types.is_integer(other):
         numbers = [pa.types.is_integer(kind) or pa.types.is_floating(kind) for kind in (one, other)]
         return common_type(one, other) if all(numbers) else None
@@ -443,8 +445,12 @@ def matches(probe: pa.Table, build: pa.Table, kinds: Sequence[pa.DataType]) -> t
     step = max(1024, int(limit / 2 / max(1.0, build.nbytes / max(1, build.num_rows))))
     window = max(1024, limit // _PAIR_BYTES)
     found: list[tuple[Ints, Ints]] = []
+    placed = _placed(build, kinds, limit // 8)
     for begin in range(0, probe.num_rows if build.num_rows else 0, window):
         part = probe.slice(begin, window)
+        if placed is not None:
+            found.append(placed(part, begin))
+            continue
         pairs = [_pairs(part, begin, build.slice(start, step), start, kinds) for start in range(0, build.num_rows, step)]
         rows, others = _joined(pairs)
         order = np.argsort(rows, kind="stable")  # fast: Arrow's threads leave long runs in order
@@ -453,6 +459,52 @@ def matches(probe: pa.Table, build: pa.Table, kinds: Sequence[pa.DataType]) -> t
             rows, others = np.divmod(np.sort(rows * build.num_rows + others, kind="stable"), build.num_rows)
         found.append((rows, others))
     return _joined(found)
+
+
+def _placed(build: pa.Table, kinds: Sequence[pa.DataType], limit: int) -> Callable[[pa.Table, int], tuple[Ints, Ints]] | None:
+    """Return what finds the matches of integers through an array of all values: keys that occur once and lie close together.
+
+    Args:
+        build: the keys.
+        kinds: the types in which keys are compared.
+        limit: largest size of the array in bytes.
+
+    Returns:
+        A function of rows and the number of their first one, or None for other keys.
+    """
+    if len(kinds) != 1 or not pa.types.is_integer(kinds[0]) or not build.num_rows:
+        return None
+    ends = pc.min_max(build.column(0).cast(kinds[0])).as_py()
+    low, high = ends["min"], ends["max"]
+    if low is None or high - low >= min(limit // 8, 8 * build.num_rows + (1 << 12)):
+        return None
+    size = high - low + 1
+
+    def places(table: pa.Table) -> tuple[Ints | None, Any]:
+        """Return the rows that are not null (None for all), and the place of each in the array, its last for other values."""
+        column, rows = table.column(0).cast(kinds[0]), None
+        if column.null_count:
+            rows = np.flatnonzero(np.asarray(validity(_one(column))))
+            column = column.drop_null()
+        numbers = ints_of(column).view(np.uint64) - np.uint64(low % (1 << 64))  # modulo 2**64, also of negative numbers
+        return rows, np.minimum(numbers, np.uint64(size), out=numbers).view(np.int64)
+
+    known, used = places(build)
+    known = np.arange(build.num_rows) if known is None else known
+    row_of = np.full(size + 1, -1, np.int64)
+    row_of[used] = known
+    if not np.array_equal(row_of[used], known):
+        return None
+
+    def found(table: pa.Table, begin: int) -> tuple[Ints, Ints]:
+        rows, wanted = places(table)
+        others = row_of[wanted]
+        has = others >= 0
+        if rows is None and has.all():
+            return np.arange(begin, begin + len(others)), others
+        return (np.flatnonzero(has) if rows is None else rows[has]) + begin, others[has]
+
+    return found
 
 
 def _joined(pairs: list[tuple[Ints, Ints]]) -> tuple[Ints, Ints]:
@@ -466,7 +518,7 @@ _PAIR_BYTES = 64  # that a row of the probe takes while its window is joined
 
 
 def _pairs(probe: pa.Table, begin: int, build: pa.Table, start: int, kinds: Sequence[pa.DataType]) -> tuple[Ints, Ints]:
-    """Return the rows of both with equal keys, numbered from `begin` and `start`, in any order."""
+    """Return the pairs of rows with equal keys, numbered from `begin` and `start`, in any order."""
     keys = probe.column_names
     inputs = []
     for table, first in ((probe, begin), (build, start)):
@@ -480,7 +532,7 @@ def _pairs(probe: pa.Table, begin: int, build: pa.Table, start: int, kinds: Sequ
 
 
 def joined_rows(how: str, left: Rows, right: Rows, on: tuple[Sequence[str], Sequence[str]]) -> tuple[Ints, Ints]:
-    """Return the rows of both that are side by side in a join, -1 if there is none: "inner", "left", "right" or "full"."""
+    """Return the pairs of rows of a join, with -1 for a missing row: "inner", "left", "right" or "full"."""
     kinds = key_pairs(left, right, *on)
     tables = held(left, on[0]), held(right, on[1])
     if how == "right":
@@ -496,7 +548,7 @@ def joined_rows(how: str, left: Rows, right: Rows, on: tuple[Sequence[str], Sequ
 
 
 def _completed(mine: Ints, others: Ints, size: int) -> tuple[Ints, Ints]:
-    """Return the pairs, and -1 for each row that has none, in the order of the rows."""
+    """Return the pairs, with -1 for each row without a match, in the order of the rows."""
     has = np.zeros(size, bool)
     has[mine] = True
     if has.all():
@@ -515,7 +567,8 @@ def side_by_side(
     Args:
         left, right: the datasets.
         mine, others: a row of each, -1 for none.
-        columns: for each column of the result its name in `left` and in `right`; of two values the first that is not null.
+        columns: for each column of the result, its name in `left` and in `right`; of two values, the first that is not null is
+            used.
         features: of the result.
     """
     schema = features.arrow_schema
@@ -538,7 +591,7 @@ _BATCH_ROWS, _BATCH_BYTES = 1 << 18, 16 << 20
 
 
 def _reader(dataset: Rows, names: Sequence[str]) -> Callable[[Ints], list[pa.Array]]:
-    """What gives the columns of rows, null for a row of -1."""
+    """Reads the columns of rows, with null for row -1."""
     table, index = dataset._table.select(list(names)), dataset._index
 
     def read(rows: Ints) -> list[pa.Array]:

@@ -28,11 +28,11 @@ Change = Callable[[pa.Array], pa.Array]
 
 
 def runs(table: RowTable, shown: npt.NDArray[np.bool_] | None = None) -> Iterator[tuple[int, pa.RecordBatch]]:
-    """Yield the rows of a table in runs that are bounded in rows and bytes, and not as small as its pieces may be.
+    """Yield the rows of a table in runs of bounded rows and bytes; small pieces are joined.
 
     Args:
         table: the rows.
-        shown: which of them count; the others are null.
+        shown: mask of the selected rows; the others are null.
 
     Yields:
         The first row of the run, and the run.
@@ -44,7 +44,7 @@ def runs(table: RowTable, shown: npt.NDArray[np.bool_] | None = None) -> Iterato
 
 
 def _masked(batch: pa.RecordBatch, shown: npt.NDArray[np.bool_]) -> pa.RecordBatch:
-    """Return the batch with null in the rows that are not shown."""
+    """Return the batch with null in the rows that are not selected."""
     if shown.all():
         return batch
     if not shown.any():
@@ -74,12 +74,12 @@ def checked(table: RowTable, index: Ints | None, changes: Mapping[str, Change]) 
 
 
 def recomputed(table: RowTable, index: Ints | None, changes: Mapping[str, Change]) -> Iterator[pa.RecordBatch]:
-    """Changed columns, their rows in the order of the table; null in rows that the index does not show.
+    """Return changed columns, with rows in the order of the table, and null in rows outside the index.
 
     Args:
         table: the rows.
-        index: which of them are shown.
-        changes: for each column that changes, how.
+        index: the selected rows.
+        changes: the change of each changed column.
 
     Raises:
         CellCastError: a value does not fit; it names column and row.
@@ -103,7 +103,7 @@ def _changed(table: RowTable, index: Ints | None, changes: Mapping[str, Change])
 def whole_rows(
     table: RowTable, index: Ints | None, changes: Mapping[str, Change], features: Features
 ) -> Iterator[pa.RecordBatch]:
-    """Yield all columns of `features`, changed ones among them, for the rows that are shown, in the order in which they are.
+    """Yield all columns of `features`, including changed ones, for the selected rows in their order.
 
     Raises:
         CellCastError: a value does not fit; it names column and row.
@@ -122,12 +122,12 @@ def whole_rows(
 
 
 def _row_of(row: int, index: Ints | None) -> int:
-    """Return the first row of the dataset that shows a row of the table."""
+    """Return the first row of the dataset that is a given row of the table."""
     return row if index is None else int(np.argmax(index == row))
 
 
 def with_columns_of(table: RowTable, made: RowTable) -> RowTable:
-    """Return a table with the columns of another one in the places of those of the same name."""
+    """Return a table with columns replaced by those of another table with the same names."""
     kept = [name for name in table.column_names if name not in made.column_names]
     if not kept:
         return made.select(table.column_names)
@@ -135,7 +135,7 @@ def with_columns_of(table: RowTable, made: RowTable) -> RowTable:
 
 
 def retyped_schema(table: RowTable, features: Features) -> pa.Schema:
-    """Return the schema of a table whose columns are stored as they are, with the fields that `features` give them."""
+    """Return the schema of a table with the stored types of its columns, and the field metadata of `features`."""
     fields = []
     for stored in table.schema:
         field = feature_to_field(stored.name, features[stored.name])
@@ -144,14 +144,14 @@ def retyped_schema(table: RowTable, features: Features) -> pa.Schema:
     return pa.schema(fields, table.schema.metadata)
 
 
-# Columns cast to other features: which stay as they are stored, which only need a check, and which are computed anew.
+# Columns cast to other features: those that stay as stored, those that only need a check, and those that are computed again.
 
 
 _TEXTS = ("string", "large_string")
 
 
 def cast_features(given: Any, features: Features) -> Features:
-    """Return the features to cast to, checked to be of the columns that there are.
+    """Return the features to cast to, after checking that they are for the existing columns.
 
     Raises:
         CastError: columns are missing, or unknown.
@@ -198,7 +198,7 @@ def _cast_change(feature: FeatureType) -> Change:
 
 
 def encoding_change(feature: FeatureType) -> Change:
-    """Return values written again under a feature, as those of a new dataset are."""
+    """Return values encoded again for a feature, like those of a new dataset."""
     encode = compile_column(feature)
 
     def change(column: pa.Array) -> pa.Array:
@@ -217,7 +217,7 @@ def _viewed_change(feature: FeatureType) -> Change:
 
 
 def _is_json(table: RowTable, index: Ints | None) -> bool:
-    """Return True if every text of a column is JSON: only then is it taken as such."""
+    """Return True if every text of a column is JSON; only then is the column read as JSON."""
     try:
         for _, block in runs(table, shown_rows(index, table.num_rows)):
             for text in block.column(0).to_pylist():
@@ -229,7 +229,7 @@ def _is_json(table: RowTable, index: Ints | None) -> bool:
 
 
 def _is_within(old: FeatureType, new: FeatureType) -> bool:
-    """Return True if data of one feature keeps the rules of another one that stores the same."""
+    """Return True if values of one feature are valid for another feature with the same storage."""
     if old == new:
         return True
     if isinstance(new, ClassLabel):
@@ -243,11 +243,11 @@ def _is_within(old: FeatureType, new: FeatureType) -> bool:
     return True
 
 
-# Classes of a column: found among its values, and numbered otherwise.
+# Classes of a column: found among its values, or renumbered.
 
 
 def check_encodable(name: str, feature: FeatureType) -> None:
-    """Raise an error for a column of other than plain values."""
+    """Raise an error for a column that does not have plain values."""
     if not isinstance(feature, Value):
         raise ConfigurationError(
             f"Column {name!r} is {feature}, but only columns of plain values can be encoded as classes. Cast it first."
@@ -255,12 +255,12 @@ def check_encodable(name: str, feature: FeatureType) -> None:
 
 
 def found_classes(values: list[Any], distinct: pa.Array, include_nulls: bool) -> tuple[ClassLabel, Change]:
-    """Return the classes that a column's values are, in the order of their texts, and how a column becomes their codes.
+    """Return the classes of a column, in the order of their texts, and the change of a column to their codes.
 
     Args:
         values: each value of the column once, as a user sees it.
         distinct: the same values, in the same order, as they are stored.
-        include_nulls: True makes null a class of its own, called "None".
+        include_nulls: True makes null a separate class named "None".
     """
     texts = [str(value) for value in values if value is not None or include_nulls]
     label = ClassLabel(names=sorted(set(texts)))
@@ -278,7 +278,7 @@ def found_classes(values: list[Any], distinct: pa.Array, include_nulls: bool) ->
 
 
 def aligned_classes(name: str, feature: FeatureType, label2id: Mapping[str, int]) -> tuple[ClassLabel, Change]:
-    """Return the classes in the order of a mapping, and how a column of the old codes becomes one of the new.
+    """Return the classes in the order of a mapping, and the change of a column from old codes to new ones.
 
     Names are compared without regard to case, as labels of models are often in capitals.
 
@@ -315,7 +315,7 @@ def int64_array(values: Any, valid: Any = None) -> pa.Array:
     return pa.Array.from_buffers(pa.int64(), len(values), [bitmap(valid), pa.py_buffer(values)])
 
 
-# The values of a column, each once, in the order in which they first come.
+# The distinct values of a column, in the order of their first occurrence.
 
 
 _WINDOW_BYTES = 32 << 20
@@ -326,7 +326,7 @@ def distinct_values(table: RowTable, index: Ints | None) -> pa.Array:
 
     Args:
         table: of one column.
-        index: the rows of it that count, in their order; None: all.
+        index: the selected rows, in their order; None: all.
 
     Raises:
         ConfigurationError: the values are lists or structs, which Arrow does not compare.
@@ -346,7 +346,7 @@ def distinct_values(table: RowTable, index: Ints | None) -> pa.Array:
 
 
 def _windows(table: RowTable, index: Ints | None) -> Iterator[pa.ChunkedArray]:
-    """Yield the column in runs whose memory is bounded: all of it at once, where it is mapped and no memory of its own."""
+    """Yield the column in runs of bounded memory: all at once if it is mapped and takes no memory."""
     is_free = index is None and table.is_all_mapped
     held, num_bytes = list[pa.Array](), 0
     for block in blocks(table, index):

@@ -1,6 +1,6 @@
-"""Methods of tables: columns computed by Arrow expressions, groups, counts of values, joins, rows without their duplicates.
+"""Methods of tables: columns computed by Arrow expressions, groups, counts of values, joins, removal of duplicate rows.
 
-No function of Python runs for a row.  Each method imports what does its work, with `pyarrow.compute`: 20 ms that reading does
+No Python function runs for each row.  Each method imports what does its work, with `pyarrow.compute`: 20 ms that reading does
 without.
 """
 
@@ -23,7 +23,7 @@ from datasets_core.dataset.transforms.map import Transforms
 from datasets_core.errors import ArgumentTypeError, ConfigurationError
 from datasets_core.features.arrow import check_precision, columns_of, computed, is_expression, no_rows, truths, validity
 from datasets_core.features.schema import Features
-from datasets_core.optional import is_hugging_face
+from datasets_core.optional import named_kind
 from datasets_core.store.pieces import Ints
 from datasets_core.store.rows.indices import ints_of, names_of
 from datasets_core.store.rows.rows import Rows
@@ -67,7 +67,7 @@ def _bits(mask: pa.BooleanArray) -> Any:
 
 
 def _windows(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.Table]:
-    """Yield the batches in windows of some size: Arrow divides each among its threads."""
+    """Yield the batches in windows, each large enough for Arrow to divide among its threads."""
     held, num_bytes = list[pa.RecordBatch](), 0
     for batch in batches:
         held.append(batch)
@@ -83,7 +83,7 @@ def _windows(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.Table]:
 
 
 class GroupBy:
-    """Rows of a dataset by the values of columns, as `group_by` has them; `agg` computes one row for each group."""
+    """Rows of a dataset grouped by the values of columns: the result of `group_by`; `agg` computes one row for each group."""
 
     def __init__(self, dataset: Relational, keys: tuple[str, ...]) -> None:
         self._dataset, self._keys = dataset, keys
@@ -323,8 +323,8 @@ class Relational(ColumnChanges, Transforms):
 
         given: Any = other
         if not isinstance(given, Relational):
-            maker = "from_hf" if is_hugging_face(given) else "from_pandas"
-            raise ArgumentTypeError(f"join() takes a Dataset, found {type(given).__name__}. Make one, as by Dataset.{maker}().")
+            kind, advice = named_kind(given, "Make one, as by Dataset.from_pandas()")
+            raise ArgumentTypeError(f"join() takes a Dataset, found {kind}. {advice}.")
         if how not in _HOW:
             raise ConfigurationError(f"how={how!r} is invalid. Give one of {', '.join(map(repr, _HOW))}.")
         if (on is None) == (left_on is None and right_on is None) or (left_on is None) != (right_on is None):
@@ -360,7 +360,7 @@ class Relational(ColumnChanges, Transforms):
         return names
 
     def _of_other_rows(self, other: Self, table: RowTable, features: Features) -> Self:
-        """`other` with rows that are not those of this dataset: no split, and the format of all columns."""
+        """Return `other`, whose rows are not those of this dataset, without a split and with the format of all columns."""
         other._table, other._index, other._split = table, None, None
         other._info.features = features
         other._format = replace(self._format, columns=None)
@@ -515,7 +515,7 @@ def bytes_per_row(table: RowTable) -> float:
 
 
 def _keys(table: RowTable, index: Ints | None, start: int, stop: int, keys: SortKeys) -> pa.Table:
-    """Return the columns that decide, of the rows from `start` to `stop`, each in one piece."""
+    """Return the sort columns of the rows from `start` to `stop`, each in one piece."""
     found = (
         pa.Table.from_batches(table.batches(start=start, stop=stop), table.schema)
         if index is None
@@ -531,7 +531,7 @@ def _keys(table: RowTable, index: Ints | None, start: int, stop: int, keys: Sort
 
 
 def _spilled(keys: pa.Table, first: int, order: SortKeys, folder: str) -> pa.ipc.RecordBatchFileReader:
-    """Return a sorted run in a file without a name, which is gone with the process; its last column is the row."""
+    """Return a sorted run in an unnamed file, which disappears with the process; its last column is the row."""
     rows = order.order(keys)
     numbers = pa.Array.from_buffers(pa.int64(), len(rows), [None, pa.py_buffer(rows)])
     run = keys.take(numbers)
@@ -549,7 +549,9 @@ def nameless_file(folder: str) -> IO[bytes]:
 
 
 def _reserve(handle: IO[bytes], size: int) -> None:
-    """Have the file that large, with its place on the disk: else the process dies where a full disk is written by memory."""
+    """Extend the file to this size and allocate its disk space: otherwise writing to mapped memory on a full disk would kill
+    the process.
+    """
     if hasattr(os, "posix_fallocate"):  # not on every system
         os.posix_fallocate(handle.fileno(), 0, size)
     else:
@@ -574,7 +576,7 @@ class _Run:
         return self._next >= int(self._reader.num_record_batches)
 
     def advance(self, rows: int) -> bool:
-        """Leave `rows` after; False when nothing is left."""
+        """Skip `rows` rows; return False if none remain."""
         self.block = self.block.slice(rows)
         if not self.block.num_rows and not self.is_last:
             self.block = self._reader.get_batch(self._next)
@@ -583,7 +585,7 @@ class _Run:
 
 
 def _merged(runs: list[_Run], rows: int, keys: SortKeys, limit: int, folder: str) -> Ints:
-    """Return the rows of all runs in order; in a file without a name where the numbers alone are more than the memory."""
+    """Return the rows of all runs in order; in an unnamed file if the numbers alone exceed the memory."""
     if rows * 8 <= limit:
         merged: Ints = np.empty(rows, np.int64)
     else:
@@ -598,9 +600,9 @@ def _merged(runs: list[_Run], rows: int, keys: SortKeys, limit: int, folder: str
 
 
 def _merging(runs: list[_Run], keys: SortKeys) -> Iterator[Ints]:
-    """Row numbers in order.  Equal keys stay in the order of the runs, which is that of the rows.
+    """Yield row numbers in order. Equal keys stay in the order of the runs, which is that of the rows.
 
-    Of the blocks at hand, everything up to the first of their last rows is settled: what is still unread comes after it.
+    In the current blocks, all rows up to the smallest of their last rows are final: unread rows come after it.
     """
     while runs:
         bound, taking = _bound(runs, keys)
@@ -613,7 +615,9 @@ def _merging(runs: list[_Run], keys: SortKeys) -> Iterator[Ints]:
 
 
 def _settled(runs: Sequence[_Run], taking: Sequence[int], bound: int | None, keys: SortKeys) -> list[int]:
-    """For each run how many rows of its block come before the end of the block that ends first: by halving, all at once."""
+    """Return for each run the number of rows of its block before the end of the block that ends first, by bisection of all at
+    once.
+    """
     sizes = {number: int(runs[number].block.num_rows) for number in taking}
     if bound is None:
         return list(sizes.values())

@@ -1,7 +1,7 @@
 """Cache of the results of transforms: stored next to the input rows and found by fingerprint.
 
 The result of a dataset in the folder F is the finished folder `F/cache-<fingerprint>`, and so is the result of that result.
-Rows in memory have results in memory, up to a size; larger ones go to `<cache>/transforms/<fingerprint of the first rows>/`.
+Rows in memory have results in memory, up to a size; larger results go to `<cache>/transforms/<fingerprint of the first rows>/`.
 Rows are written under a lock, in a staging folder, and committed by one rename.  The index of a `filter` has no lock:
 two processes may both write it, both are right, and the last rename wins.
 """
@@ -54,9 +54,9 @@ if TYPE_CHECKING:
 
 
 WAITING_BYTES = 8 << 20
-"""Held before the first file is begun, until the types have shown."""
+"""Bytes held in memory before the first file is started, until the types are known."""
 SPLIT = "rows"
-"""The split that the rows of a result are of, in its manifest."""
+"""The name of the split of a result, in its manifest."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,7 +65,7 @@ class Written:
 
     Attributes:
         schema: of every batch.
-        kinds: the features of columns that their Arrow type does not express.
+        kinds: the features of columns whose Arrow type does not express them.
         records: the shards, in their folder.
         batches: rows in memory, if there are no shards.
         traits: of the integers in each column, for the choice of a common type.
@@ -84,10 +84,10 @@ class Written:
 
 
 class WideningWriter:
-    """Takes batches one after the other, and ends as ranges of rows of one schema each.
+    """Takes batches in order, and returns ranges of rows of one schema each.
 
     Args:
-        folder: returns the folder for files, when the first is begun.
+        folder: returns the folder for files, when the first one is started.
         stem: prefix of their names.
         most_bytes: rows up to this size stay in memory.
         as_json: True to convert a column of values without a common type to JSON; else it is an error.
@@ -179,7 +179,7 @@ class WideningWriter:
 def joined_schema(
     a: pa.Schema, b: pa.Schema, *, as_json: bool = False, traits: Mapping[str, Traits] | None = None
 ) -> pa.Schema:
-    """Return the schema that holds the columns of both, in the order in which they are first seen.
+    """Return the schema that can hold the columns of both, in the order of their first occurrence.
 
     >>> joined_schema(pa.schema({"a": pa.null()}), pa.schema({"a": pa.int8(), "b": pa.string()})).types
     [DataType(int8), DataType(string)]
@@ -221,7 +221,7 @@ def _joined_traits(a: Mapping[str, Traits], b: Mapping[str, Traits]) -> dict[str
 
 
 def joined_kinds(a: Mapping[str, FeatureType], b: Mapping[str, FeatureType], schema: pa.Schema) -> dict[str, FeatureType]:
-    """Return the features that both say of a column, where they are as `schema` has it; a column of nulls only says nothing."""
+    """Return the features of columns that both have and that match `schema`; a column of only nulls does not count."""
     joined = {}
     for name in {**a, **b}:
         kind = a.get(name, b.get(name))
@@ -231,7 +231,7 @@ def joined_kinds(a: Mapping[str, FeatureType], b: Mapping[str, FeatureType], sch
 
 
 def joined(written: Sequence[Written], *, as_json: bool = False) -> tuple[pa.Schema, Features]:
-    """Return the schema and features that hold the rows of all."""
+    """Return the schema and features that can hold all rows."""
     schema, kinds, traits = written[0].schema, dict(written[0].kinds), dict(written[0].traits)
     for each in written[1:]:
         traits = _joined_traits(traits, each.traits)
@@ -243,7 +243,7 @@ def joined(written: Sequence[Written], *, as_json: bool = False) -> tuple[pa.Sch
 
 
 def widened(batch: pa.RecordBatch, schema: pa.Schema) -> pa.RecordBatch:
-    """Return the batch with the columns and types of `schema`, which holds all of its values.
+    """Return the batch with the columns and types of `schema`, which can hold all its values.
 
     >>> widened(pa.RecordBatch.from_pylist([{"a": 1}]), pa.schema({"a": pa.float64(), "b": pa.string()})).to_pylist()
     [{'a': 1.0, 'b': None}]
@@ -258,7 +258,7 @@ def widened(batch: pa.RecordBatch, schema: pa.Schema) -> pa.RecordBatch:
 
 
 def conformed(written: Written, schema: pa.Schema, folder: str, stem: str, *, is_hashed: bool = False) -> list[ShardRecord]:
-    """Return the shards of some rows in `folder`, with the schema that all agreed on; written again if theirs is another."""
+    """Return the shards of some rows in `folder`, with the common schema; they are written again if their schema differs."""
     if written.schema.equals(schema) and not written.batches:
         return list(written.records)
     with ShardWriter(folder, stem, split=SPLIT, schema=schema, is_hashed=is_hashed) as writer:
@@ -285,7 +285,7 @@ def table_of(written: Sequence[Written], schema: pa.Schema) -> RowTable:
 logger = logging.getLogger(__name__)
 
 MEMORY_BYTES = 64 << 20
-"""Results of rows in memory stay there up to this size."""
+"""Results of rows in memory stay in memory up to this size."""
 _PREFIX = "cache-"
 _ENDLESS = 1 << 62
 
@@ -346,7 +346,7 @@ def place_of(dataset: Rows, lineage: Lineage, *, keep_in_memory: bool = False, c
 
 
 def home_of(dataset: Rows) -> str | None:
-    """Return the folder whose `cache-…` files are results for this dataset or datasets with the same rows; None for rows in
+    """Return the folder whose `cache-…` files are results of this dataset or of datasets with the same rows; None for rows in
     memory.
     """
     local = [path for path in dataset._table.files if not files.is_url(path)]
@@ -369,8 +369,8 @@ def is_result(path: str) -> bool:
 def of_new_columns(place: Place, dataset: Rows) -> Place:
     """Return the place for only the new columns of a result whose other columns are in `dataset`.
 
-    No fingerprint has a "+", so they never share a place with whole rows.  They belong to the very files of the other columns,
-    whose names differ each time they are written.
+    No fingerprint has a "+", so they never share a place with whole rows.  They belong to one version of the files of the other
+    columns, whose names differ each time they are written.
     """
     beside = [os.path.basename(path) for path in dataset._table.files]
     return replace(place, key=Hasher.hash((place.key, beside)), folder=f"{place.folder}+columns")
@@ -385,7 +385,7 @@ def _beside(dataset: Rows, lineage: Lineage) -> str:
 
 
 def _shared() -> str:
-    """Return the folder in the cache for results that have no place beside their rows."""
+    """Return the folder in the cache for results that cannot be stored next to their rows."""
     return os.path.join(os.path.abspath(settings().cache_dir), "transforms")
 
 
@@ -413,7 +413,7 @@ def written(
 
     Args:
         dataset: the input rows.
-        lineage: of the result, as `dataset._derived(operation, *arguments)._lineage` has it.
+        lineage: of the result: `dataset._derived(operation, *arguments)._lineage`.
         batches: yields the rows, with the columns and types of `features`; not called for a cached result.
         features: of the result.
         keep_in_memory: True to write no file.
@@ -511,6 +511,9 @@ def _found_file(path: str, key: str) -> Result | None:
     return Result(table, Features.from_arrow_schema(table.schema))
 
 
+Fits = Callable[[Result], bool]
+
+
 class CachedResult:
     """A result in the cache: an existing one, or one made in the `with` block, under its lock and in a staging folder.
 
@@ -518,21 +521,19 @@ class CachedResult:
         place: its place.
         load_from_cache_file: False makes the rows again; None does so if caching is off.
         fits: returns True if the existing result is usable.
+        resumes: True to leave what a run that was killed has written in the folder.
 
     Attributes:
         result: None until `done`, if there was none.
     """
 
     def __init__(
-        self,
-        place: Place,
-        *,
-        load_from_cache_file: bool | None = None,
-        fits: Callable[[Result], bool] = lambda result: True,
+        self, place: Place, *, load_from_cache_file: bool | None = None, fits: Fits = bool, resumes: bool = False
     ) -> None:
         self._place, self._fits, self._stack = place, fits, contextlib.ExitStack()
         self._named = place.folder or place.file or settings().cache_dir  # in errors of the system
-        self._is_wanted = settings().caching if load_from_cache_file is None else load_from_cache_file
+        self.is_wanted = settings().caching if load_from_cache_file is None else load_from_cache_file
+        self._resumes = resumes and self.is_wanted
         self._staging: Staging | None = None
         self.result: Result | None = None
 
@@ -556,7 +557,7 @@ class CachedResult:
                 self._staging.discard_as_far_as_possible()
 
     def _look(self) -> Result | None:
-        result = found(self._place) if self._is_wanted else None
+        result = found(self._place) if self.is_wanted else None
         return None if result is None or not self._fits(result) else result
 
     def folder(self) -> str:
@@ -569,7 +570,7 @@ class CachedResult:
                 raise ConfigurationError(f"cache_file_name={target!r} is a folder. Name a file.")
             self._stack.enter_context(locked_once(lock_path(target)))
             self._staging = Staging.adopt_or_create(target)
-            for name in os.listdir(self._staging.folder):  # of a run that was killed
+            for name in () if self._resumes else os.listdir(self._staging.folder):  # of a run that was killed
                 files.remove(os.path.join(self._staging.folder, name))
         return self._staging.folder
 
@@ -590,7 +591,7 @@ class CachedResult:
         Args:
             made: the rows in order.
             as_json: a column of values that share no type becomes one of JSON values.
-            complete: gives the features of all columns from those of the columns that are stored.
+            complete: returns the features of all columns, given those of the stored columns.
         """
         with files.disk_errors(self._named):
             self.result = self._committed(made, as_json, complete)
@@ -632,7 +633,7 @@ def _is_small(made: Iterable[Written], most_bytes: int) -> bool:
 
 
 def _loaded(each: Written, folder: Callable[[], str]) -> Written:
-    """Return the rows in memory, those of files too."""
+    """Return the rows in memory, even those of files."""
     if not each.records:
         return each
     tables = [RowTable.from_file(os.path.join(folder(), record.name), in_memory=True) for record in each.records]
@@ -686,7 +687,7 @@ _RESULT = re.compile(r"\w[\w-]*(\+columns|\.arrow)?")
 
 
 def _is_dead_staging(path: str) -> bool:
-    """Return True if a folder or file is what a dead process left unfinished."""
+    """Return True if a folder or file was left unfinished by a dead process."""
     return (is_temporary(path) or parse_staging(path) is not None) and files.owner_is_alive(path) is False
 
 

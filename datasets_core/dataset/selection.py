@@ -391,7 +391,7 @@ class Selection(Rows):
         return DatasetDict(parts)
 
     def _mapped(self, path: str | None) -> Self:
-        """This dataset, with its index in a file, if it has one and a file is wanted."""
+        """Return this dataset, with its index in a file if it has an index and a file is requested."""
         if path is not None and self._index is not None:
             self._index = mapped_index(self._index, path)
         return self
@@ -452,7 +452,7 @@ class Selection(Rows):
         return other
 
     def _labels(self, column: str) -> Any:
-        """Return the class of each row as a number; rows without one are a class of their own."""
+        """Return the class of each row as a number; rows without a class form a separate class."""
         table = self._table.select([column])
         found = table.to_table() if self._index is None else table.take(self._index)
         values = found.column(0)
@@ -505,7 +505,7 @@ def _check_files(verb: str, keep_in_memory: bool, *paths: str | None) -> None:
         raise ConfigurationError(f"{verb}() got both keep_in_memory=True and a file for the index. Give one of them.")
 
 
-# The rows of a training part and of a test part: how many, and which, at random or with the shares of each class kept.
+# Selection of training and test rows: their numbers, at random or with the share of each class kept.
 
 
 _DEFAULT_TEST_SHARE = 0.25
@@ -568,15 +568,15 @@ def _checked(argument: str, given: object, size: int) -> float | int | None:
 
 
 def stratified(labels: Ints, num_train: int, num_test: int, generator: Generator, *, column: str) -> tuple[Ints, Ints]:
-    """Return rows to train and rows to test, at random, with each class at the share that it has of all rows.
+    """Return random training rows and test rows, in which each class has the same share as in all rows.
 
     The order of draws is that of scikit-learn's `StratifiedShuffleSplit`, so that a seed gives the same rows.
 
     Args:
         labels: the class of each row.
-        num_train, num_test: how many rows; together at most all.
-        generator: where chance comes from.
-        column: where the labels are from, for errors.
+        num_train, num_test: numbers of rows; together at most all.
+        generator: source of random numbers.
+        column: name of the label column, for errors.
 
     Raises:
         ConfigurationError: a class of a single row, or a part with fewer rows than classes.

@@ -64,9 +64,9 @@ class GeneratedTable(NamedTuple):
 def generated(
     recipe: Recipe, *, cache_dir: str | None, keep_in_memory: bool, num_proc: int | None, key: str | None
 ) -> GeneratedTable:
-    """Return the rows of a generator: those in the cache, if it ran before, else its rows now.
+    """Return the rows of a generator: from the cache if it ran before, else generated now.
 
-    Without caching (`disable_caching()`) they are made now, into a folder with a name that no later call looks for.
+    Without caching (`disable_caching()`) they are generated now, into a folder with a name that later calls do not look for.
     """
     from datasets_core.dataset.results import table_of
     from datasets_core.store.rows.create import made_of_batches  # here and below: 7 ms that reading does without
@@ -128,7 +128,7 @@ def _key(recipe: Recipe) -> str:
 
 
 class _Part(NamedTuple):
-    """One run of the generator, into shards of its own."""
+    """One run of the generator, into separate shards."""
 
     recipe: Recipe
     folder: str
@@ -232,7 +232,7 @@ def _empty_batch(recipe: Recipe) -> pa.RecordBatch:
 
 
 def _joined(written: list[Written], recipe: Recipe) -> pa.Schema:
-    """Return the one schema that holds the rows of all."""
+    """Return the common schema that can hold all rows."""
     from datasets_core.dataset.results import joined
 
     return joined(written, as_json=recipe.as_json)[0] if recipe.features is None else recipe.features.arrow_schema
@@ -683,7 +683,7 @@ class FromFrames(Rows):
 
 
 def _as_stored(column: pa.ChunkedArray, kind: pa.DataType) -> pa.ChunkedArray:
-    """Return a column under the type that this library has for it, without a copy where both store the same."""
+    """Return a column in the type that this library uses for it, without a copy if both have the same storage."""
     from datasets_core.store.rows.create import viewed
 
     chunks = [chunk.storage if isinstance(chunk.type, pa.BaseExtensionType) else chunk for chunk in column.chunks]

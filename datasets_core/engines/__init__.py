@@ -1,17 +1,19 @@
-"""What runs jobs: one process, threads, processes."""
+"""What runs jobs: one process, threads, processes, an executor, Ray, Dask."""
 
 from __future__ import annotations
 
+import contextlib
 import functools
 import operator
 from collections.abc import Callable, Iterable, Iterator
 from threading import Event
 from typing import Any, Protocol, TypeVar, runtime_checkable
 
+from datasets_core.config import settings, using
 from datasets_core.engines.deadline import RETRIES, Deadline, SerialEngine
 from datasets_core.errors import ConfigurationError
 
-# The `Engine` protocol, and how a name becomes an engine.
+# The `Engine` protocol, and the lookup of engines by name.
 
 
 T = TypeVar("T")
@@ -19,8 +21,8 @@ R = TypeVar("R")
 
 GROUP = "datasets_core.engines"
 
-Factory = Callable[[int | None], Any]
-"""Makes an engine of `num_proc`."""
+Factory = Callable[..., Any]
+"""Makes an engine of `num_proc`, and of `address=` where it has one."""
 
 
 def _local(name: str, num_proc: int | None) -> Any:
@@ -59,37 +61,39 @@ class Engine(Protocol):
     ) -> Iterator[tuple[int, R]]:
         """Call `function` on every job; yield (position of the job, result) as they are done.
 
-        Nothing starts before the first result is asked for.  The first exception stops everything and is raised as it is, with
-        the traceback of its worker process as a note; closing the iterator stops all.  When the iterator is over, however it
-        ended, no job runs any more.
+        Nothing starts before the first result is requested. The first exception stops everything and is raised unchanged, with
+        the traceback of its worker process as a note; closing the iterator stops all jobs. No job runs any more after the
+        iterator has ended, for any reason.
 
         Args:
             function: is called on each job.
             jobs: are taken one by one, as there is room.
-            window: how many are in work at most, or done and not yielded; None: two for each worker.
+            window: maximum number of jobs in progress, or done and not yielded; None: two for each worker.
             ordered: True to yield results, and to raise exceptions, in the order of the jobs.
-            retries: how often a job is done again whose worker died.
-            deadline: when all is to be done.
+            retries: number of times that a job is run again if its worker died.
+            deadline: time by which all jobs must have finished.
             stop: setting it ends the run, as closing does; a run that fails or is closed sets it, for jobs that check it.
 
         Raises:
             WorkerDiedError: the worker of a job died, as did those of its retries.
-            TimeUp: the deadline is over. Worker processes are killed then; elsewhere what runs is waited for.
+            TimeUp: the deadline has passed. Worker processes are killed then; other engines wait for running jobs.
         """
         ...
 
 
-def get_engine(engine: str | Engine | None = None, *, num_proc: int | None = None) -> Engine:
+def get_engine(engine: str | Engine | None = None, *, num_proc: int | None = None, address: str | None = None) -> Engine:
     """Return the requested engine.
 
     Args:
-        engine: a name (`serial`, `threads`, `processes`, or one that `register_engine` or the entry point group
-            `datasets_core.engines` of an installed package adds), an engine itself, or None: processes where `num_proc` is
-            above one, else serial.
+        engine: a name (`serial`, `threads`, `processes`, `ray`, `dask`, or one that `register_engine` or the entry point
+            group `datasets_core.engines` of an installed package adds), an engine itself, an executor of
+            `concurrent.futures`, or None: the setting `engine`; without one processes where `num_proc` is above one, else
+            serial.
         num_proc: how many workers; None lets a named engine choose.
+        address: of the cluster, for engines given by name that have one.
 
     Raises:
-        ConfigurationError: no such engine, or a `num_proc` below one.
+        ConfigurationError: no such engine, a `num_proc` below one, or an address for an engine without one.
 
     >>> get_engine().__class__.__name__, get_engine(num_proc=2).__class__.__name__
     ('SerialEngine', 'ProcessEngine')
@@ -99,15 +103,46 @@ def get_engine(engine: str | Engine | None = None, *, num_proc: int | None = Non
             raise ConfigurationError(f"num_proc is {num_proc!r}. Give a whole number of at least 1, or omit it.")
         num_proc = operator.index(num_proc)  # of numpy's integers too
     if engine is None:
+        engine = settings().engine
+    if engine is None:
         engine = "serial" if num_proc is None or num_proc == 1 else "processes"
     if not isinstance(engine, str):
-        if not isinstance(engine, Engine):
-            raise ConfigurationError(f"Unknown engine {engine!r}. Give a name, or an object with a method run(function, jobs).")
-        return engine
-    found: Any = _factory(engine)(num_proc)
+        if isinstance(engine, Engine):
+            return engine
+        if hasattr(engine, "submit"):
+            from datasets_core.engines.executor import ExecutorEngine  # few bring one
+
+            return ExecutorEngine(engine, num_proc)
+        raise ConfigurationError(
+            f"Unknown engine {engine!r}. Give a name, an executor of concurrent.futures, or an object with a method "
+            "run(function, jobs)."
+        )
+    if address is not None and engine in _BUILT_IN:
+        raise ConfigurationError(f"The engine {engine!r} runs on this machine and has no address. Remove the address.")
+    found: Any = _factory(engine)(num_proc, **({} if address is None else {"address": address}))
     if not isinstance(found, Engine):
         raise ConfigurationError(f"The engine {engine!r} has no method run(function, jobs). Fix the package that provides it.")
     return found
+
+
+@contextlib.contextmanager
+def on_engine(engine: str | Engine | None, *, num_proc: int | None = None, address: str | None = None) -> Iterator[None]:
+    """Let `get_engine()` return this engine within the block, and end what an engine that is given by its name has started.
+
+    Args:
+        engine: see `get_engine`; None changes nothing.
+        num_proc, address: for an engine given by its name.
+    """
+    if engine is None and address is None:
+        yield
+        return
+    found = get_engine(engine, num_proc=num_proc, address=address)
+    with using(engine=found):
+        try:
+            yield
+        finally:
+            if isinstance(engine, str):
+                getattr(found, "close", bool)()
 
 
 def register_engine(name: str, factory: Factory) -> None:

@@ -1,4 +1,4 @@
-"""`Deadline`: when code that may hang is to be done, and the timer that stops it."""
+"""`Deadline`: the time by which code that may hang must finish, and the timer that stops it."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ class Deadline(NamedTuple):
 
     Attributes:
         seconds: how long it was given, for messages.
-        at: when it ends, by `time.monotonic()`, which all processes of a machine share.
+        at: when it ends, by `time.monotonic()` of this machine.
 
     >>> Deadline.of(None) is None, Deadline.of(60).seconds, Deadline.of(60).remaining > 59
     (True, 60.0, True)
@@ -42,10 +42,10 @@ class Deadline(NamedTuple):
 
     @classmethod
     def of(cls, timeout: float | Deadline | None) -> Deadline | None:
-        """Return a deadline that many seconds from now; a deadline is returned unchanged, and None (no limit) as None.
+        """Return a deadline this many seconds from now; a deadline, or None (no limit), is returned unchanged.
 
         Raises:
-            ConfigurationError: a number of seconds that is not above zero.
+            ConfigurationError: the number of seconds is not above zero.
         """
         if timeout is None or isinstance(timeout, Deadline):
             return timeout
@@ -57,10 +57,18 @@ class Deadline(NamedTuple):
             raise ConfigurationError(f"timeout is {timeout!r}. Give a number of seconds above 0, or None for no limit.")
         return cls(seconds, time.monotonic() + seconds)
 
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Travel as what is left of it: another machine has another clock."""
+        return _received, (self.seconds, self.remaining)
+
     @property
     def remaining(self) -> float:
         """Seconds left; 0 after the deadline."""
         return max(0.0, self.at - time.monotonic())
+
+
+def _received(seconds: float, remaining: float) -> Deadline:
+    return Deadline(seconds, time.monotonic() + remaining)
 
 
 class TimeUp(BaseException):
@@ -76,22 +84,22 @@ class TimeUp(BaseException):
 
 
 def can_stop() -> bool:
-    """Return True if code that hangs in the present thread can be stopped: only in the main one, where signals arrive."""
+    """Return True if code that hangs in the current thread can be stopped: only in the main thread, which receives signals."""
     return hasattr(signal, "setitimer") and threading.current_thread() is threading.main_thread()
 
 
 def stopped_at(deadline: Deadline, work: Callable[[], T], *, doing: str) -> T:
-    """Return what `work` returns; if its time is over first, it is interrupted wherever it is.
+    """Return the result of `work`, which is interrupted if its time is over first.
 
-    The timer is that of the system (`SIGALRM`).  The handler that was there is put back.
+    The timer is that of the system (`SIGALRM`). The earlier handler is restored.
 
     Args:
-        deadline: when it is to be done.
-        work: what may hang.  Code within a C function that never looks for signals is not interrupted.
-        doing: what it does, for the messages of this function.
+        deadline: the deadline.
+        work: code that may hang. Code within a C function that never checks for signals is not interrupted.
+        doing: description of the work, for messages of this function.
 
     Raises:
-        TimeUp: it was interrupted, also where it caught that and returned.
+        TimeUp: it was interrupted, even if it caught that and returned.
         ConfigurationError: this thread cannot be interrupted, or another timer of the process runs already.
     """
     timer = _Timer(deadline)
@@ -120,7 +128,7 @@ class _Timer:
         self._outer: _Timer | None = None
 
     def begin(self, doing: str) -> None:
-        """Set the timer, unless that of an outer call rings first."""
+        """Set the timer, unless that of an outer call expires first."""
         if not can_stop():
             raise ConfigurationError(
                 f"timeout= cannot stop a script that hangs while {doing} outside the main thread. "
@@ -144,7 +152,7 @@ class _Timer:
         signal.setitimer(signal.ITIMER_REAL, max(self.deadline.remaining, 1e-6), _AGAIN_SECONDS)
 
     def end(self) -> None:
-        """Stop the timer, and put back what was there."""
+        """Stop the timer, and restore the earlier one."""
         if not self._runs:
             return
         self._runs = False
@@ -174,8 +182,8 @@ def _places(frame: FrameType | None) -> tuple[Place, ...]:
 
 
 def _tidies_up(frame: FrameType | None) -> bool:
-    """Return True if the code that runs is the library's, or was called by it: what it puts away must not be interrupted
-    again.
+    """Return True if the running code belongs to the library, or was called by it: its cleanup must not be
+    interrupted again.
     """
     while frame is not None:
         path = frame.f_code.co_filename
@@ -189,8 +197,8 @@ def _tidies_up(frame: FrameType | None) -> bool:
 
 @cache
 def _installed() -> tuple[str, ...]:
-    """Return the folders of Python's own modules and of installed packages: 2 ms that code without a time limit does
-    without.
+    """Return the folders of Python's own modules and of installed packages: takes 2 ms, which code without a time limit does
+    not need.
     """
     import sysconfig
 
@@ -204,13 +212,13 @@ def _random() -> Random:
     return Random()
 
 
-# The engine that runs one job after the other, in the thread that asks.
+# The engine that runs one job after the other, in the calling thread.
 
 
 R = TypeVar("R")
 
 RETRIES = 3
-"""How often a job is done again whose worker died."""
+"""Number of times that a job is run again if its worker died."""
 
 
 class SerialEngine:

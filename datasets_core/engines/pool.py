@@ -1,4 +1,4 @@
-"""Threads that make calls, each with a worker process where functions are sent to one; engines and pools of them.
+"""Threads that make calls, each with a worker process if functions are sent to one; engines and pools of them.
 
 An engine has its workers for one run; a `WorkerPool` for as long as the stream that uses it is read.
 """
@@ -10,21 +10,30 @@ import heapq
 import itertools
 import logging
 import os
+import platform
+import socket
+import sys
 import threading
 import time
 import weakref
+from bisect import insort
+from collections import Counter
 from collections.abc import Callable, Generator, Iterable, Iterator, Sized
 from concurrent.futures import FIRST_COMPLETED, Future, wait
 from contextlib import contextmanager
 from contextvars import copy_context
 from functools import partial
 from queue import SimpleQueue
-from typing import Any, ClassVar, TypeVar
+from typing import Any, ClassVar, Self, TypeVar
 
+import pyarrow as pa
+
+from datasets_core._version import __version__
+from datasets_core.config import using
 from datasets_core.engines.deadline import RETRIES, Deadline, TimeUp
-from datasets_core.engines.process import SentFunction, WorkerProcess, can_fork
+from datasets_core.engines.process import Failure, SentFunction, WorkerProcess, can_fork, packed, unpacked
 from datasets_core.engines.threads import Job, in_thread
-from datasets_core.errors import ConfigurationError
+from datasets_core.errors import ConfigurationError, WorkerDiedError
 
 T = TypeVar("T")
 R = TypeVar("R")
@@ -32,7 +41,7 @@ R = TypeVar("R")
 logger = logging.getLogger(__name__)
 
 ENGINES = ("threads", "processes")
-"""Where a pool can make calls."""
+"""The kinds of workers of a pool."""
 _GRACE_SECONDS = 1.0  # in which a job says itself where it hangs, unless it hangs in C
 _LOOK_SECONDS = 0.1  # between two looks at `stop`
 _WAIT_SECONDS = 0.5  # of one wait: Python misses a Ctrl-C that comes in the moment before it, until it is over
@@ -45,10 +54,10 @@ _here = threading.local()
 
 
 def call_in_process(function: SentFunction, *arguments: Any, retries: int = RETRIES, job: int | None = None) -> Any:
-    """Call a function in the process of this thread; in threads that have none, here.
+    """Call a function in the worker process of this thread, or in this process if there is none.
 
     Raises:
-        WorkerDiedError: the process ended without an answer, and more than `retries` others after it.
+        WorkerDiedError: the process ended without an answer, and so did more than `retries` others after it.
     """
     process: WorkerProcess | None = getattr(_here, "process", None)
     return function.call(*arguments) if process is None else process.call(function, *arguments, retries=retries, job=job)
@@ -60,9 +69,9 @@ class Workers:
     The garbage collector may close them at any point, so only reentrant locks are used.
 
     Args:
-        count: how many.
+        count: number of threads.
         has_processes: True for processes.
-        forks: True to fork all processes here and now, by the thread that calls, before the threads run.
+        forks: True to fork all processes immediately, in the calling thread, before the threads run.
     """
 
     def __init__(self, count: int, *, has_processes: bool, forks: bool = False) -> None:
@@ -127,7 +136,7 @@ class Workers:
             process.kill()
 
     def join(self, seconds: float | None = None) -> None:
-        """Wait until the threads are done; `seconds` for each of them at most."""
+        """Wait until the threads have ended; at most `seconds` for each."""
         for thread in self._threads if self._pid == os.getpid() else ():
             thread.join(seconds)
 
@@ -148,7 +157,7 @@ _OPEN: weakref.WeakSet[Workers] = weakref.WeakSet()
 
 @atexit.register
 def _end_all() -> None:
-    """Leave no process after, and no thread in the middle of a library that is being torn down."""
+    """End all processes, and all threads, before libraries are unloaded."""
     for workers in list(_OPEN):
         workers.close()
     for workers in list(_OPEN):
@@ -170,12 +179,12 @@ def done(
 
     Args:
         submit: see `Workers.submit`.
-        work: on a job, in a worker.
-        jobs: taken by the thread that reads; an error while taking one is raised after the results of earlier jobs.
-        window: how many jobs are in work at most, or done and not yielded.
+        work: called with a job, in a worker.
+        jobs: taken by the reading thread; an error while taking one is raised after the results of earlier jobs.
+        window: maximum number of jobs in progress, or done and not yielded.
         ordered: True for results, and errors of jobs, in the order of the jobs.
         deadline, stop: see `Engine.run`.
-        label: of the work, for the log, which says what is waited for.
+        label: description of the work, for log messages about waiting.
     """
     running: dict[Future[R], T] = {}
     failure: Exception | None = None
@@ -220,10 +229,10 @@ def _is_first_done(running: dict[Future[R], T]) -> bool:
 def _next_done(
     running: dict[Future[R], T], ordered: bool, deadline: Deadline | None, stop: threading.Event | None, label: str
 ) -> Future[R] | None:
-    """Return the future whose result comes next; None once `stop` is set.
+    """Return the future with the next result; None once `stop` is set.
 
     Raises:
-        TimeUp: none is done, and the jobs did not stop themselves when their time was over.
+        TimeUp: none is done, and the jobs did not stop themselves at the deadline.
     """
     awaited = [next(iter(running))] if ordered else list(running)
     begun = told = time.monotonic()
@@ -249,7 +258,7 @@ class ThreadEngine:
     """Runs jobs in threads of this process: for work that releases the interpreter's lock.
 
     Args:
-        workers: how many; None is one for each processor.
+        workers: number of threads; None: one for each processor.
     """
 
     shares_memory: ClassVar[bool] = True
@@ -294,8 +303,8 @@ class ThreadEngine:
 class ProcessEngine(ThreadEngine):
     """Runs jobs in worker processes: for work in Python.
 
-    Functions and jobs may be anything that cloudpickle can send, lambdas and classes of `__main__` too, and no
-    `if __name__ == "__main__"` is needed.
+    Functions and jobs may be anything that cloudpickle can send, including lambdas and classes of `__main__`, and `if __name__
+    == "__main__"` is not needed.
     """
 
     shares_memory: ClassVar[bool] = False
@@ -304,6 +313,212 @@ class ProcessEngine(ThreadEngine):
         sent = SentFunction(function, getattr(function, "__qualname__", type(function).__qualname__), is_of_rows=False)
         _ = sent.packed  # here, where it fails at once
         return lambda job: call_in_process(sent, job[1], retries=retries, job=job[0])
+
+
+# -- in a worker of another library ------------------------------------------------------------------------------------
+
+
+Head = tuple[str, dict[str, str], list[str], bytes]
+"""What all jobs of a run share: its name, the versions and import paths of the driver, and the function, packed."""
+
+_sent = threading.local()  # the function of the last job of this thread
+_running: Counter[str] = Counter()
+_counting = threading.Lock()
+
+
+def versions() -> dict[str, str]:
+    """Return the versions that driver and workers must share: code travels as bytecode, and rows are equal byte by byte."""
+    return {"Python": platform.python_version().rpartition(".")[0], "datasets_core": __version__, "pyarrow": pa.__version__}
+
+
+def answer(head: Head, job: bytes) -> bytes:
+    """Do a job in a worker; return its result or its failure, packed."""
+    run, wanted, paths, sent = head
+    with _counting:
+        _running[run] += 1
+    try:
+        _check_versions(wanted)
+        if getattr(_sent, "run", None) != run:
+            sys.path += [path for path in paths if path not in sys.path and os.path.exists(path)]
+            settings, decimals, *parts = unpacked(sent)
+            if decimals is not None:
+                sys.modules["decimal"].setcontext(decimals.copy())
+            _sent.run, _sent.settings, _sent.function = run, settings, SentFunction(*parts)
+        with using(_sent.settings):
+            return bytes(_sent.function.pack(_sent.function.call(unpacked(job))))
+    except BaseException as error:
+        return packed(Failure.of(error))
+    finally:
+        with _counting:
+            _running[run] -= 1
+
+
+def is_running(run: str) -> bool:
+    """Return True if this worker does a job of a run."""
+    with _counting:
+        return _running[run] > 0
+
+
+def _check_versions(wanted: dict[str, str]) -> None:
+    for name, found in versions().items():
+        if found != wanted[name]:
+            raise ConfigurationError(
+                f"The worker on {socket.gethostname()} has {name} {found}, this process has {wanted[name]}. "
+                "Install the same versions on all machines."
+            )
+
+
+def answer_anywhere(head: Head, job: bytes) -> Any:
+    """`answer` as code that travels by value, so that a worker without the library is reported."""
+    try:
+        from datasets_core.engines.pool import answer
+    except ImportError as error:
+        import socket
+
+        return f"The worker on {socket.gethostname()} cannot import datasets_core ({error}). Install it on all machines."
+    return answer(head, job)
+
+
+answer_anywhere.__module__ = "__main__"  # which cloudpickle sends as code
+
+
+# -- engines that other libraries are behind ---------------------------------------------------------------------------
+
+
+_SLOW, _SLOW_JOBS, _SLOW_SECONDS = 5.0, 8, 30.0  # times the median of at least so many jobs, and at least so long
+
+
+class JobPace:
+    """Names jobs in the log that take much longer than others.
+
+    Args:
+        label: of the function.
+    """
+
+    def __init__(self, label: str) -> None:
+        self._label, self._since, self._took, self._told = label, dict[int, float](), list[float](), set[int]()
+
+    def begun(self, index: int) -> None:
+        """Note that a job is submitted."""
+        self._since[index] = time.monotonic()
+
+    def ended(self, index: int) -> None:
+        """Note that a job is done, and look at the others."""
+        now = time.monotonic()
+        insort(self._took, now - self._since.pop(index, now))
+        for slow in self.stragglers(now) if now - min(self._since.values(), default=now) >= _SLOW_SECONDS else ():
+            self._told.add(slow)
+            median = self._took[len(self._took) // 2]
+            logger.warning(
+                "Job %d of %s has been running for %.0f seconds; half of the others took at most %.1f.",
+                slow,
+                self._label,
+                now - self._since[slow],
+                median,
+            )
+
+    def stragglers(self, now: float) -> list[int]:
+        """Return the jobs that take more than five times the median of those that are done, and were not named yet."""
+        if len(self._took) < _SLOW_JOBS:
+            return []
+        most = max(_SLOW_SECONDS, _SLOW * self._took[len(self._took) // 2])
+        return [index for index, since in self._since.items() if now - since > most and index not in self._told]
+
+
+class RemoteEngine:
+    """An engine that leaves scheduling, transport and retries to another library.
+
+    Attributes:
+        shares_memory: see `Engine`.
+        spans_machines: True if workers may be on other machines.
+        workers: how many jobs run at once, as far as is known.
+    """
+
+    shares_memory = False
+    spans_machines = True
+    workers: int = 1
+
+    def run(
+        self,
+        function: Callable[[T], R],
+        jobs: Iterable[T],
+        *,
+        window: int | None = None,
+        ordered: bool = False,
+        retries: int = RETRIES,
+        deadline: Deadline | None = None,
+        stop: threading.Event | None = None,
+    ) -> Iterator[tuple[int, R]]:
+        """See `Engine.run`."""
+        label = getattr(function, "__qualname__", type(function).__qualname__)
+        sent = SentFunction(function, label, is_of_rows=False)
+        name = f"datasets_core-{os.urandom(8).hex()}"
+        paths = [os.path.abspath(path) for path in sys.path if isinstance(path, str)]
+        head: Head = (name, versions(), paths, b"" if self.shares_memory else sent.packed)
+        self.open()
+        begun: set[Future[Any]] = set()
+        pace = JobPace(label)
+
+        def submit(call: Callable[[], tuple[int, T]], _: int) -> Future[Any]:
+            index, job = call()
+            future = self._start(function if self.shares_memory else sent, head, index, job, retries)
+            begun.add(future)
+            pace.begun(index)
+            future.add_done_callback(begun.discard)
+            return future
+
+        try:
+            limits: dict[str, Any] = {"ordered": ordered, "deadline": deadline, "stop": stop}
+            for (index, _), found in done(submit, tuple, enumerate(jobs), window or 2 * self.workers, **limits):
+                pace.ended(index)
+                yield index, found if self.shares_memory else _taken(found)
+        except BaseException:
+            if stop is not None:
+                stop.set()
+            raise
+        finally:
+            self._end(name, begun)
+
+    def open(self) -> None:
+        """Start or find workers, and count them; a run calls this itself."""
+
+    def _start(self, function: Any, head: Head, index: int, job: Any, retries: int) -> Future[Any]:
+        """Begin a job; a future of what `answer` returns for it, whose exceptions are those of the workers alone."""
+        raise NotImplementedError
+
+    def _end(self, run: str, begun: set[Future[Any]]) -> None:
+        """Wait until no job of a run is being done any more."""
+        raise NotImplementedError
+
+    def close(self) -> None:
+        """End what the engine started; the next run starts it again."""
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+
+def _taken(found: Any) -> Any:
+    if isinstance(found, str):
+        raise ConfigurationError(found)
+    value = unpacked(found)
+    if isinstance(value, Failure):
+        raise value.error()
+    return value
+
+
+def died(how: str, index: int, retries: int) -> WorkerDiedError:
+    """Return the error for a job whose workers died."""
+    again = f", {retries + 1} times" if retries else ""
+    error = WorkerDiedError(
+        f"The worker of job {index} ended without a result{again}: {how}. It may want more memory than there is, or its code "
+        "ends the process. Run again with smaller jobs; finished jobs are kept.",
+        job=index,
+    )
+    error.how = f"ended ({how})"
+    return error
 
 
 # -- pools of streams --------------------------------------------------------------------------------------------------

@@ -20,7 +20,7 @@ import warnings
 import weakref
 from collections import ChainMap
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import partial
 from types import CodeType, ModuleType
 from typing import IO, TYPE_CHECKING, Any, ClassVar
@@ -39,12 +39,12 @@ logger = logging.getLogger(__name__)
 _ORPHAN_CHECK_SECONDS = 0.5
 _PR_SET_PDEATHSIG = 1
 _IDLE_SECONDS = 60.0
-"""A forked process that answers no call and uses no processor for so long is named in the log."""
+"""Seconds after which a forked process that neither answers nor uses the processor is named in the log."""
 _NOT_FORKED = ("cupy", "grpc", "jax", "jaxlib", "lance", "polars", "tensorflow")
-"""Libraries whose threads or devices do not survive a fork: each documents it, or was seen to hang."""
+"""Libraries whose threads or devices do not survive a fork: each documents it, or was observed to hang."""
 
 
-# -- values on their way to another process ----------------------------------------------------------------------------
+# -- values sent to another process ----------------------------------------------------------------------------
 
 
 def send_by_value(module: ModuleType) -> None:
@@ -58,7 +58,7 @@ def sent_by_value() -> list[ModuleType]:
 
 
 def packed(value: Any) -> bytes:
-    """Return a value as bytes that another process can unpack, classes and functions of a script or of `__main__` too."""
+    """Return a value as bytes that another process can unpack, including classes and functions of a script or of `__main__`."""
     main = sys.modules.get("__mp_main__")  # `__main__` of the program, in a process that multiprocessing spawned
     if main is not None:
         send_by_value(main)
@@ -76,7 +76,7 @@ def _code_with_its_file(code: CodeType) -> tuple[Any, ...]:
 
 
 class _Pickler(cloudpickle.Pickler):  # type: ignore[misc]
-    """Keeps the file of code, which cloudpickle 3.1.3 leaves out: an error in a worker names the user's file."""
+    """Keeps the file name of code, which cloudpickle 3.1.3 leaves out, so that an error in a worker names the user's file."""
 
     dispatch_table: ClassVar = ChainMap({CodeType: _code_with_its_file}, _REDUCERS)
 
@@ -87,8 +87,8 @@ def unpacked(data: bytes) -> Any:
 
 
 def met_by_pickling(value: Any) -> list[Any]:
-    """Return the functions, classes and modules that pickling a value meets, by value or by name; up to what cannot be
-    pickled.
+    """Return the functions, classes and modules found while pickling a value, by value or by name, up to the first object that
+    cannot be pickled.
 
     >>> met_by_pickling([len, 1])
     [<built-in function len>]
@@ -100,7 +100,7 @@ def met_by_pickling(value: Any) -> list[Any]:
 
 
 class _Observer(cloudpickle.Pickler):  # type: ignore[misc]
-    """Pickles to nowhere; large buffers are not copied."""
+    """Pickles without output; large buffers are not copied."""
 
     def __init__(self) -> None:
         super().__init__(_Nowhere(), protocol=5, buffer_callback=lambda _: None)
@@ -115,7 +115,7 @@ class _Observer(cloudpickle.Pickler):  # type: ignore[misc]
 
 class _Nowhere:
     def write(self, data: Any) -> int:
-        """Take bytes."""
+        """Discard bytes."""
         return len(data)
 
 
@@ -128,7 +128,7 @@ class Failure:
 
     @classmethod
     def of(cls, error: BaseException) -> Failure:
-        """Return the exception, ready to be sent."""
+        """Return the exception in a form that can be sent."""
         frames, cause = users_frames(error.__traceback__), error.__cause__
         if not (getattr(error, "of_users_function", False) and cause is not None):  # else its cause has the frames
             error.add_note("In a worker process:\n" + "".join(traceback.format_tb(frames or error.__traceback__)).rstrip())
@@ -141,7 +141,7 @@ class Failure:
         return cls(pickled, cls.of(cause) if cause is not None and cause is not error else None)
 
     def error(self) -> BaseException:
-        """Return the exception, as it was."""
+        """Return the original exception."""
         error: BaseException = cloudpickle.loads(self.pickled)
         if self.cause is not None:
             error.__cause__ = self.cause.error()
@@ -149,7 +149,9 @@ class Failure:
 
 
 def _pickled(error: BaseException) -> bytes | None:
-    """Return an exception as it is, else its class with as much of its state as can be sent; None if even that cannot."""
+    """Return an exception unchanged, or else its class with as much of its state as can be sent; None if that is not possible
+    either.
+    """
     with contextlib.suppress(Exception):
         pickled = cloudpickle.dumps(error)
         cloudpickle.loads(pickled)  # an exception whose constructor wants more than its args fails only here
@@ -172,7 +174,7 @@ def _can_be_sent(value: Any) -> bool:
 
 
 class _Remade:
-    """Pickles as an exception that is made without a call of its constructor."""
+    """Pickles as an exception that is created without a call of its constructor."""
 
     def __init__(self, *parts: Any) -> None:
         self._parts = parts
@@ -209,8 +211,9 @@ class SentFunction:
 
     Attributes:
         call: the function.
-        label: what it is called in errors.
-        is_of_rows: its arguments and results are rows of plain values, for which `pickle` is enough and several times as fast.
+        label: its name in errors.
+        is_of_rows: True if its arguments and results are rows of plain values, for which `pickle` is sufficient and several
+        times as fast.
     """
 
     call: Callable[..., Any]
@@ -228,27 +231,33 @@ class SentFunction:
         """The function and the settings of the caller as bytes.
 
         Raises:
-            ConfigurationError: it holds on to this process.
+            ConfigurationError: it has values that are bound to this process.
         """
         if "packed" not in self._kept:
             own = "Create that object inside the function, or use engine='threads'."
             what, advice = (self.label, own) if self.is_of_rows else ("A function", _ELSEWHERE)
-            held = config.settings(), _decimal_context(), self.call, self.label, self.is_of_rows
+            held = _sent_settings(), _decimal_context(), self.call, self.label, self.is_of_rows
             self._kept["packed"] = _sendable(held, what, advice)
         found: bytes = self._kept["packed"]
         return found
 
     def pack(self, value: Any) -> bytes:
-        """Its arguments, or its result, as bytes.
+        """Return its arguments, or its result, as bytes.
 
         Raises:
-            ConfigurationError: they hold on to this process.
+            ConfigurationError: they have values that are bound to this process.
         """
         if not self.is_of_rows:
             return _sendable(value, "A job", _ELSEWHERE)
         with contextlib.suppress(*_CANNOT_BE_SENT):
             return pickle.dumps(value, protocol=5)
         return _sendable(value, f"A row of {self.label}", "Remove such values from the rows, or use engine='threads'.")
+
+
+def _sent_settings() -> config.Config:
+    """Return the settings for workers, which do their jobs themselves."""
+    found = config.settings()
+    return found if found.engine is None else replace(found, engine=None)
 
 
 def _decimal_context() -> Any:
@@ -264,11 +273,12 @@ def _sendable(value: Any, what: str, advice: str) -> bytes:
 
 
 class WorkerProcess:
-    """One process that is sent functions and calls, one at a time; the first call starts it, and the first after its death.
+    """One process that receives functions and calls, one at a time. The first call, and the first call after its death, start
+    it.
 
-    It is started as a program, which needs no `if __name__ == "__main__"`, shares no lock with its parent, and may be
-    started by daemonic processes too, as the workers of torch's `DataLoader` are; or `fork` starts it as a copy of this
-    process.  After its death the next one is a program.
+    It is started as a program, which needs no `if __name__ == "__main__"`, shares no lock with its parent, and can also be
+    started by daemonic processes, such as the workers of torch's `DataLoader`; or `fork` starts it as a copy of this process.
+    After its death, the next one is a program.
     """
 
     def __init__(self) -> None:
@@ -280,7 +290,7 @@ class WorkerProcess:
         _processes.add(self)
 
     def fork(self) -> None:
-        """Start the process as a copy of this one, made by the thread that calls: with its modules and context variables.
+        """Start the process as a copy of this one, made by the calling thread, with its modules and context variables.
 
         Raises:
             OSError: the system has no more processes or memory.
@@ -309,8 +319,8 @@ class WorkerProcess:
 
         Args:
             function, arguments: the call.
-            retries: how often it is made again in a new process where the process dies.
-            job: its number, for the error.
+            retries: number of new attempts, each in a new process, if the process dies.
+            job: number of the job, for the error.
 
         Raises:
             WorkerDiedError: the process ended without an answer, that many times.
@@ -399,7 +409,7 @@ class WorkerProcess:
                 _kill_group(self._process)
 
     def end(self) -> None:
-        """End the process and wait for it, by the thread that calls it; the next call starts another one."""
+        """End the process and wait for it, in the thread that uses it; the next call starts another one."""
         with self._lock:
             process, self._process = self._process, None
             answers, self._answers = self._answers, None
@@ -420,7 +430,7 @@ class WorkerProcess:
 
 
 def _kill_group(process: subprocess.Popen[bytes] | _Forked) -> None:
-    """Kill a process and those that it started."""
+    """Kill a process and its children."""
     if process.poll() is None:  # else its number may be that of another one
         with contextlib.suppress(ProcessLookupError):
             if hasattr(os, "killpg"):
@@ -464,7 +474,7 @@ def can_fork() -> bool:
     """Return True if worker processes are to be copies of this one, by the setting `start_method`.
 
     Raises:
-        ConfigurationError: the setting is "fork" on a system that has none.
+        ConfigurationError: the setting is "fork" on a system without it.
     """
     method = config.settings().start_method
     if method == "fork" and not hasattr(os, "fork"):
@@ -477,7 +487,7 @@ def can_fork() -> bool:
 
 
 class _Forked:
-    """A forked process, with the names of `subprocess.Popen` for what a `WorkerProcess` does with it."""
+    """A forked process with the methods of `subprocess.Popen` that a `WorkerProcess` uses."""
 
     def __init__(self, pid: int, stdin: IO[bytes]) -> None:
         self.pid, self.stdin = pid, stdin
@@ -511,7 +521,7 @@ class _Forked:
         return code
 
     def await_answer(self, answers: IO[bytes], label: str) -> None:
-        """Wait until there is an answer, or the process ended; log once that it seems to hang."""
+        """Wait until there is an answer, or the process has ended; log once if it seems to hang."""
         waiting = select.poll()
         waiting.register(answers, select.POLLIN | select.POLLHUP)
         used = self._used()
@@ -528,7 +538,7 @@ class _Forked:
                 return
 
     def _used(self) -> list[bytes]:
-        """Its time on processors, in ticks, as user and as system: fields 14 and 15 of `proc(5)`."""
+        """Return its processor time in ticks, user and system: fields 14 and 15 of `proc(5)`."""
         with contextlib.suppress(OSError), open(f"/proc/{self.pid}/stat", "rb") as file:
             return file.read().rpartition(b")")[2].split()[11:13]
         return []
@@ -549,7 +559,7 @@ def is_copy_of(pid: int) -> bool:
 
 
 def _serve_as_fork(questions: int, answers: int, others: tuple[int, ...], parent: int) -> None:
-    """Answer calls in the forked process, and end it without a return to what its parent does."""
+    """Answer calls in the forked process, and end it without returning to the parent's code."""
     global _copy_of, _forking
     code = 1
     try:
@@ -578,7 +588,7 @@ def _serve_as_fork(questions: int, answers: int, others: tuple[int, ...], parent
 
 
 def _new_seeds() -> None:
-    """Give the process random numbers of its own, as Python does for `random`."""
+    """Reseed the random numbers of the process, as Python does for `random`."""
     if "numpy" in sys.modules:
         sys.modules["numpy"].random.seed()
     torch = sys.modules.get("torch")
@@ -587,7 +597,9 @@ def _new_seeds() -> None:
 
 
 def _use_one_thread() -> None:
-    """Have OpenMP start no threads: those of the parent are not here, and GNU's waits for them forever."""
+    """Prevent OpenMP from using threads: the parent's threads do not exist here, and GNU's OpenMP would wait for them
+    forever.
+    """
     from ctypes import CDLL
 
     with contextlib.suppress(OSError), open("/proc/self/maps", encoding="utf-8", errors="surrogateescape") as maps:
@@ -602,7 +614,7 @@ def serve(questions: IO[bytes], descriptor: int, parent: int) -> None:
     Args:
         questions: the calls.
         descriptor: of the pipe for the answers.
-        parent: the process that asks; this one ends with it.
+        parent: the calling process; this one ends with it.
     """
     os.set_inheritable(descriptor, False)
     answers = open(descriptor, "wb")  # noqa: SIM115 - as long as this process
@@ -639,9 +651,9 @@ def _answer(head: bytes, arguments: bytes, known: dict[int, tuple[Any, Any, Sent
 
 
 def _end_with(parent: int) -> None:
-    """Have this process end as soon as its parent is another one: its own is gone.
+    """End this process as soon as its parent has ended.
 
-    The kernel of Linux sees to it, even where code in C holds the interpreter's lock, and elsewhere a thread.
+    On Linux the kernel does this, even while C code holds the interpreter's lock; elsewhere a thread does.
     """
     if sys.platform == "linux":
         from ctypes import CDLL

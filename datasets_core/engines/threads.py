@@ -1,7 +1,7 @@
 """`Daemons`: threads that wait for servers; `StallTimeout`: how long a caller waits; `RetryPolicy`: pauses between tries.
 
-The threads are made when there is work, belong to one process (a fork makes its own), go when they are idle, and keep no
-process from its end.
+The threads are created when there is work, belong to one process (a fork creates its own), end when they are idle, and do not
+keep a process from ending.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from datasets_core.config import settings
 from datasets_core.errors import ConfigurationError, DownloadError
 from datasets_core.progress import progress
 
-# `renewed_after_fork`: what has locks or threads, and begins anew in a forked process, where none of the others are.
+# `renewed_after_fork`: objects with locks or threads, which are reset in a forked process, where other threads do not exist.
 
 
 class Forkable(Protocol):
@@ -74,7 +74,7 @@ class StoppedError(Exception):
 
 
 class Job(Generic[T]):
-    """A piece of work: waiting, begun, or done.
+    """A piece of work: waiting, started, or done.
 
     Args:
         work: the function, called in the context of the thread that creates the job.
@@ -119,13 +119,13 @@ class Job(Generic[T]):
         return self._found[0]  # type: ignore[no-any-return]
 
     def join(self, seconds: float | None = None) -> None:
-        """Wait until its own thread has ended, at most so long; not in that thread itself, which may collect garbage."""
+        """Wait until its own thread has ended, for a limited time; not in that thread itself, which may collect garbage."""
         if self.thread is not None and self.thread is not threading.current_thread():
             self.thread.join(seconds)
 
 
 def in_thread(work: Callable[[], T], name: str) -> Job[T]:
-    """Start a piece of work in a daemon thread of its own.
+    """Start a piece of work in a separate daemon thread.
 
     >>> job = in_thread(lambda: 1, "example")
     >>> job.join()
@@ -168,11 +168,11 @@ def followed(tell: Callable[[int], object] | None, rows_done: Callable[[], int])
 
 
 def done_by(at: float | None, work: Callable[[], T]) -> T:
-    """Return the result of the work.  Work that never checks the deadline is abandoned when that is over.
+    """Return the result of the work.  Work that never checks the deadline is abandoned after it.
 
     Args:
-        at: by `time.monotonic`; None just calls it.
-        work: runs in a thread of its own, in the context of the caller.
+        at: the deadline, by `time.monotonic`; None calls the work directly.
+        work: runs in a separate thread, in the context of the caller.
 
     Raises:
         Overdue: it did not finish in time.
@@ -206,8 +206,8 @@ class Daemons:
     """A pool of threads.
 
     Args:
-        name: theirs.
-        most: how many there are at most; asked when there is work.
+        name: name of the threads.
+        most: returns the maximum number of threads; called when there is work.
     """
 
     def __init__(self, name: str, most: Callable[[], int]) -> None:
@@ -217,7 +217,7 @@ class Daemons:
         renewed_after_fork(self)
 
     def forked(self) -> None:
-        """Start again, without threads: those of the process that this one was forked from are not here."""
+        """Reset without threads: those of the parent process do not exist after a fork."""
         self._waiting: deque[Job[Any]] = deque()
         self._changed = threading.Condition()
         self._threads: set[threading.Thread] = set()
@@ -253,7 +253,7 @@ class Daemons:
         """Cancel work that has not started; threads end after their current work.
 
         Args:
-            wait_seconds: how long they are waited for in all.
+            wait_seconds: total time to wait for them.
         """
         with self._changed:
             self._is_closed = True
@@ -266,7 +266,7 @@ class Daemons:
                 thread.join(max(0.0, end - time.monotonic()))
 
     def _staff(self) -> None:
-        """Have a thread for what waits, where there may be one more."""
+        """Start a thread for waiting work, if one more is allowed."""
         if len(self._waiting) > self._num_idle and len(self._threads) < self._most():
             self._start(self._run)
 
@@ -302,7 +302,7 @@ class Daemons:
             del job  # and what came of it
 
     def _is_awaited(self) -> bool:
-        """Whether there may be work for this thread, which waits for some."""
+        """Wait for work; return True if there may be some for this thread."""
         self._num_idle += 1
         is_told = self._changed.wait(_IDLE_SECONDS)
         self._num_idle -= 1
@@ -329,9 +329,9 @@ class StallTimeout:
     """Time limit on waiting for bytes: it starts again when bytes arrive.
 
     Args:
-        name: what is waited for.
-        wanted: how many bytes are.
-        seconds: how long none may come; as `stream_timeout_seconds` says by default.
+        name: name of the file.
+        wanted: number of bytes to wait for.
+        seconds: maximum time without bytes; default: the setting `stream_timeout_seconds`.
 
     >>> stall_timeout = StallTimeout("https://example.org/a", 8, seconds=60)
     >>> stall_timeout.told(8)
@@ -373,7 +373,7 @@ class StallTimeout:
             abort()
 
     def end(self) -> None:
-        """Wait no longer."""
+        """Stop waiting."""
         self.stop.set()
         for abort in self._aborts:
             abort()
@@ -382,11 +382,11 @@ class StallTimeout:
         """Return the result of a piece of work; a long wait is logged.
 
         Args:
-            job: the work; it tells this object of its bytes.
-            pool: the threads that do it.
+            job: the work; it reports its bytes to this object.
+            pool: the threads that run it.
 
         Raises:
-            DownloadError: next to no bytes came for too long.
+            DownloadError: hardly any bytes arrived for too long.
         """
         asked = queued = time.monotonic()
         self._begun += asked - self._left
@@ -408,7 +408,7 @@ class StallTimeout:
                     pool.leave(job)
 
     def _leave_out(self, start: float, stop: float) -> float:
-        """Count a time as no silence of a server: nobody waited, or it was not asked yet; the end of that time."""
+        """Do not count a period as silence of the server, since no reader waited or no request was sent; return its end."""
         if stop <= start:
             return start
         self._since = self._since + stop - start if self._since <= start else max(self._since, stop)
@@ -437,7 +437,7 @@ class StallTimeout:
                 )
 
 
-# Several files at the same time: threads, one line of progress for all of them, and one failure that calls the others
+# Several files at the same time: threads, one line of progress for all of them, and one failure that cancels the others
 # off.
 
 
@@ -456,7 +456,7 @@ class Watch:
     stop: threading.Event = field(default_factory=threading.Event)
 
     def told(self, count: int) -> None:
-        """`count` more bytes (fewer, if negative).
+        """Report `count` more bytes (fewer, if negative).
 
         Raises:
             CalledOffError: another piece of work failed.
@@ -469,7 +469,7 @@ class Watch:
 
 @contextmanager
 def stage(name: str, *, total: int | None, is_shown: bool) -> Iterator[Watch]:
-    """A line of progress in bytes, updated by several threads."""
+    """A progress line in bytes, updated by several threads."""
     if not is_shown:
         yield Watch()
         return
@@ -484,7 +484,7 @@ def stage(name: str, *, total: int | None, is_shown: bool) -> Iterator[Watch]:
 
 
 def each(function: Callable[[str], R], items: Sequence[str], watch: Watch, *, threads: int) -> list[R]:
-    """Return the results in the order of `items`; the first failure calls the others off and is raised.
+    """Return the results in the order of `items`; the first failure cancels the others and is raised.
 
     Raises:
         ConfigurationError: `threads` is less than 1.

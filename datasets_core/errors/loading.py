@@ -652,7 +652,7 @@ PASSING = {
     errno.ENOMEM: "Free memory, or use fewer processes",
     errno.EINTR: "Run it again",
 }
-"""Refusals of the system that say nothing about the file, and what to do."""
+"""Errors of the system that are unrelated to the file, each with advice."""
 
 
 def disk_usage(path: str) -> tuple[int, int, int] | None:

@@ -30,10 +30,10 @@ _UNITS = ("s", "ms", "us", "ns")
 
 
 def merge_types(a: pa.DataType, b: pa.DataType) -> pa.DataType | None:
-    """Return the narrowest type that holds both, or None if the two do not fit.
+    """Return the narrowest type that can hold both, or None if the two do not fit.
 
-    Null gives way to all; integers widen; an integer and a float give float64; structs unite their fields; a date and a
-    timestamp give a timestamp; an encoded column counts as its values.
+    Null yields to all other types; integers widen; an integer and a float give float64; structs unite their fields; a date and
+    a timestamp give a timestamp; an encoded column counts as its values.
 
     >>> merge_types(pa.int8(), pa.uint8())
     DataType(int16)
@@ -48,8 +48,8 @@ def merge_types(a: pa.DataType, b: pa.DataType) -> pa.DataType | None:
 def merge_schemas(a: pa.Schema, b: pa.Schema, *, what: str = "The second schema") -> pa.Schema:
     """Return the schema with the columns of both, in order of first occurrence.
 
-    Metadata of the first stay if the second changes nothing.  Else only the recorded features stay; readers
-    use those that fit the types.
+    Metadata of the first are kept if the second changes nothing. Otherwise only the recorded features are kept; readers use
+    those that fit the types.
 
     >>> merge_schemas(pa.schema({"a": pa.int8()}), pa.schema({"b": pa.int8(), "a": pa.int16()})).types
     [DataType(int16), DataType(int8)]
@@ -300,7 +300,7 @@ _MIXED: dict[tuple[str, str], _Join] = {  # the kinds in alphabetical order
 
 
 def is_held(narrow: pa.DataType, wide: pa.DataType) -> bool:
-    """Return True if values are the same in a wider type.
+    """Return True if values stay the same in a wider type.
 
     >>> is_held(pa.int32(), pa.int64()), is_held(pa.int32(), pa.string())
     (True, False)
@@ -316,7 +316,7 @@ def is_held(narrow: pa.DataType, wide: pa.DataType) -> bool:
     return all(lists) and is_held(narrow.value_type, wide.value_type)
 
 
-# Lists and structs of Arrow put together from lengths, masks and children, and taken apart again.
+# Lists and structs of Arrow, built from lengths, masks and children, and divided into them again.
 
 
 Lengths: TypeAlias = "npt.NDArray[np.int64]"
@@ -338,11 +338,11 @@ class Misfit(Exception):
         return f"{self._reason} in {'the same row' if self.other == self.index else f'row {self.other}'}"
 
     def at(self, place: Callable[[int], int], step: str = "") -> Misfit:
-        """Return the same, seen from one level above, where `place` gives the position of what is here at a position."""
+        """Return the same error one level above; `place` returns the position there for a position here."""
         return Misfit(place(self.index), self._reason, f"{step}{self.path}", None if self.other is None else place(self.other))
 
     def below(self, step: str) -> Misfit:
-        """Return the same, seen from one level above that has the same positions."""
+        """Return the same error one level above, with the same positions."""
         return Misfit(self.index, self._reason, f"{step}{self.path}", self.other)
 
 
@@ -351,8 +351,8 @@ def list_array(arrow_type: pa.DataType, lengths: Lengths, valid: Mask | None, ch
 
     Args:
         arrow_type: a list, a large list or a list of fixed size.
-        lengths: how many elements of `child` each row takes; 0 where the row is null.
-        valid: False if a row is null; None if no row is.
+        lengths: number of elements of `child` in each row; 0 if the row is null.
+        valid: False if a row is null; None if no row is null.
         child: the elements of all rows.
 
     Raises:
@@ -389,7 +389,7 @@ def struct_array(arrow_type: pa.DataType, length: int, valid: Mask | None, child
 
 
 def inferred_lists(values: list[Any], infer: Callable[[list[Any]], pa.Array]) -> pa.Array:
-    """Lists, or None, as an Arrow array; `infer` makes that of all elements.
+    """Return lists, or None, as an Arrow array; `infer` makes the array of all elements.
 
     Raises:
         Misfit: the elements share no type.
@@ -406,7 +406,8 @@ def inferred_lists(values: list[Any], infer: Callable[[list[Any]], pa.Array]) ->
 
 
 def inferred_dicts(values: list[Any], infer: Callable[[str, list[Any]], pa.Array]) -> pa.Array:
-    """Dicts, or None, as an Arrow array; `infer` makes that of the values of a key, which are None if it is missing.
+    """Return dicts, or None, as an Arrow array; `infer` makes the array of the values of a key, which are None if it is
+    missing.
 
     Raises:
         Misfit: the values of a key have no common type, or a key is not a string.
@@ -453,7 +454,7 @@ def _where_not_none(values: list[Any]) -> Mask | None:
 
 
 def rows_of(lengths: Lengths) -> Callable[[int], int]:
-    """Return the row that holds an element, when each row takes `lengths` elements.
+    """Return the row of an element, if the rows have `lengths` elements.
 
     >>> rows_of(np.array([2, 0, 1]))(2)
     2
@@ -463,12 +464,12 @@ def rows_of(lengths: Lengths) -> Callable[[int], int]:
 
 
 def raw_values(buffer: pa.Buffer | None, dtype: Any, array: pa.Array) -> npt.NDArray[Any]:
-    """Return the values of a primitive array as numpy sees its buffer; values under nulls are undefined."""
+    """Return the values of a primitive array as a numpy view of its buffer; values at nulls are undefined."""
     return np.frombuffer(buffer or b"", dtype=dtype)[array.offset : array.offset + len(array)]
 
 
 def validity(array: pa.Array) -> Mask | None:
-    """False if an array is null; None if it has no nulls."""
+    """Return a mask of the values that are not null; None if there are no nulls."""
     if array.null_count == 0:
         return None
     if types.is_null(array.type):
@@ -481,7 +482,7 @@ def validity(array: pa.Array) -> Mask | None:
 
 
 def list_parts(array: pa.Array) -> tuple[Lengths, Mask | None, pa.Array]:
-    """Lengths, mask and elements of any list-like array; elements that hide under nulls are left out."""
+    """Return lengths, mask and elements of any list-like array, without elements at null rows."""
     if types.is_map(array.type):
         array = _map_as_list(array)
     valid = validity(array)
@@ -508,22 +509,22 @@ def _view_parts(array: pa.Array, valid: Mask | None) -> tuple[Lengths, Mask | No
 
 
 def _map_as_list(array: pa.Array) -> pa.Array:
-    """Return a map as the list of `{"key", "value"}` that it is stored as; keys and items know nothing of a slice."""
+    """Return a map as the list of `{"key", "value"}` in which it is stored; its keys and items ignore slices."""
     entries = pa.StructArray.from_arrays([array.keys, array.items], ["key", "value"])
     buffers = array.buffers()[:2]
     return pa.Array.from_buffers(pa.list_(entries.type), len(array), buffers, offset=array.offset, children=[entries])
 
 
 def struct_parts(array: pa.Array) -> tuple[Mask | None, dict[str, pa.Array]]:
-    """Mask and fields of a struct array; a field is null where its struct is."""
+    """Return mask and fields of a struct array; a field is null if its struct is null."""
     return validity(array), dict(zip((field.name for field in array.type), array.flatten(), strict=True))
 
 
-# Arrow expressions, as `pc.field("a") > 3`: which columns they read, and their values.
+# Arrow expressions such as `pc.field("a") > 3`: the columns that they read, and their values.
 
 
 def is_expression(given: object) -> bool:
-    """Return True if it is an expression of Arrow; `pyarrow.compute`, 20 ms, is not imported for it."""
+    """Return True if a value is an Arrow expression; `pyarrow.compute`, 20 ms, is not imported for it."""
     return type(given).__name__ == "Expression" and type(given).__module__.startswith("pyarrow.")
 
 
@@ -538,7 +539,7 @@ def computed(expressions: Mapping[str, pc.Expression], table: pa.Table, known: S
 
     Raises:
         UnknownColumnError: a column that the table does not have.
-        ConfigurationError: an expression that has no value, as a text compared with a number, or that fails at a value.
+        ConfigurationError: an invalid expression, such as a text compared with a number, or one that fails for a value.
     """
     from pyarrow import acero
 
@@ -578,7 +579,7 @@ def no_rows(schema: pa.Schema) -> pa.Table:
 
 
 def truths(expression: pc.Expression, table: pa.Table, known: Sequence[str]) -> pa.ChunkedArray:
-    """For each row of a table, whether an expression is true; null where it is null.
+    """Return for each row of a table whether an expression is true; null if it is null.
 
     Raises:
         UnknownColumnError: a column that the table does not have.

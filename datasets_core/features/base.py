@@ -69,7 +69,7 @@ def canonical_name(dtype: str) -> str:
 
 
 def type_from_name(dtype: str) -> pa.DataType:
-    """The Arrow type that `dtype` names.
+    """Return the Arrow type named by `dtype`.
 
     >>> type_from_name("decimal128(10, 2)")
     Decimal128Type(decimal128(10, 2))
@@ -118,7 +118,7 @@ def _advice(dtype: str) -> str:
 
 
 def name_from_type(arrow_type: pa.DataType) -> str | None:
-    """The name of a type without children, or None for a type that `Value` cannot hold.
+    """Return the name of a type without children, or None for a type that `Value` cannot represent.
 
     >>> name_from_type(pa.large_string()), name_from_type(pa.list_(pa.int8()))
     ('large_string', None)
@@ -150,15 +150,17 @@ class Feature:
     needs_encoding: ClassVar[bool] = False
     """True if a value must pass `encode_example` before Arrow can store it."""
     is_constant: ClassVar[bool] = False
-    """True if a caller can change nothing inside, so that datasets may share the feature with their callers."""
+    """True if the feature is immutable, so that datasets may share it with their callers."""
     has_rules: ClassVar[bool] = False
-    """True if data of the right Arrow type may still break a rule of the feature, so that `cast_array` must see it."""
+    """True if data of the right Arrow type may still violate a rule of the feature, so that `cast_array` must check it."""
     croissant: ClassVar[str | tuple[str, ...] | None] = None
     """The data type of the values in Croissant; None: determined by the storage."""
 
     @property
     def storage(self) -> FeatureType:
-        """The features that store a value: a dict of fields, a list, a `Value`, or itself, where it has an `arrow_type`."""
+        """The features that store a value: a dict of fields, a list, a `Value`, or the feature itself if it has an
+        `arrow_type`.
+        """
         return self
 
     @property
@@ -168,7 +170,7 @@ class Feature:
 
     @property
     def arrow_metadata(self) -> dict[bytes, bytes] | None:
-        """Metadata that a field of this kind carries in an Arrow schema."""
+        """Metadata of a field with this feature in an Arrow schema."""
         return None
 
     @property
@@ -185,7 +187,7 @@ class Feature:
         return self.arrow_type
 
     def encode_example(self, value: Any) -> Any:
-        """Return `value`, which is not None, as Arrow stores it."""
+        """Return `value`, which is not None, in stored form."""
         return value
 
     def decode_example(self, value: Any, token_per_repo_id: object = None) -> Any:
@@ -247,7 +249,9 @@ def storage_of(feature: FeatureType) -> FeatureType:
 
 REGISTERED: dict[str, type[Feature]] = {}
 OBJECTS: dict[str, type[Feature]] = {}
-"""The kinds of other packages, by their names in metadata, and by the paths of the classes whose objects they store unasked."""
+"""The kinds of other packages, by their names in metadata, and by the paths of the classes whose objects they store
+automatically.
+"""
 
 
 def register_feature(kind: type[Feature], *, objects: Iterable[str] = ()) -> None:
@@ -353,7 +357,7 @@ class List(Feature):
 
     Args:
         feature: the kind of the elements; a dict means a list of dicts.
-        length: how many elements each list has; -1 means any number.
+        length: number of elements of each list; -1 means any number.
 
     >>> List({"token": Value("string")}).arrow_type
     ListType(list<item: struct<token: string>>)
@@ -449,7 +453,7 @@ class FieldLists(dict[str, FeatureType]):
 
 
 def as_feature(given: Any, *, depth: int = 0) -> FeatureType:
-    """A feature from what users write for one: a feature, a dict, or `[feature]` for a list.
+    """Return the feature for a user's argument: a feature, a dict, or `[feature]` for a list.
 
     >>> as_feature([{"a": Value("int8")}])
     List({'a': Value('int8')})
@@ -528,8 +532,8 @@ _ADOPTED: dict[type, type[Adopted]] = {}
 def adopted(foreign: type, name: str | None = None) -> type[Adopted]:
     """The kind of columns of a dataclass that does not derive from `Feature`, known by `name` (default: `_type`) from now on.
 
-    As in Hugging Face `datasets`, its `pa_type`, or else a call without arguments, says how Arrow stores the values, and its
-    `encode_example` and `decode_example` convert them. Its objects stay instances of it.
+    As in Hugging Face `datasets`, its `pa_type`, or else a call without arguments, defines the Arrow type, and its
+    `encode_example` and `decode_example` convert the values. Its objects stay instances of it.
     """
     if foreign in _ADOPTED and name in (None, _ADOPTED[foreign]._type):
         return _ADOPTED[foreign]
@@ -557,7 +561,7 @@ def _with_class(value: Any, kind: type) -> Any:
 
 
 def _ours(given: Any) -> FeatureType:
-    """A feature of Hugging Face `datasets`, which packages that a script imports may use, as one of this library."""
+    """Return a feature of Hugging Face `datasets`, from packages that a script imports, as a feature of this library."""
     from datasets_core.features.serialization import (
         library_kind,  # which knows all kinds, and few features are of another library
     )
@@ -569,7 +573,7 @@ def _ours(given: Any) -> FeatureType:
 
 
 def own_copy(feature: FeatureType) -> FeatureType:
-    """The feature, with dicts and lists of names of its own; constant parts are shared.
+    """Return a copy of the feature with its own dicts and lists of names; constant parts are shared.
 
     >>> label = ClassLabel(names=["a"])
     >>> own_copy({"x": label})["x"].names is label.names
@@ -588,7 +592,7 @@ def own_copy(feature: FeatureType) -> FeatureType:
 
 
 def feature_to_arrow(feature: FeatureType) -> pa.DataType:
-    """The Arrow type that stores a feature.
+    """Return the Arrow type that stores a feature.
 
     >>> feature_to_arrow({"a": Value("int8"), "b": List(Value("string"))})
     StructType(struct<a: int8, b: list<item: string>>)
@@ -605,7 +609,7 @@ def feature_to_field(name: str, feature: FeatureType) -> pa.Field:
 
 
 def needs_decoding(feature: FeatureType) -> bool:
-    """True if a stored value differs from the value that the user sees, at any level."""
+    """Return True if a stored value differs from the value that the user sees, at any level."""
     if isinstance(feature, dict):
         return any(needs_decoding(inner) for inner in feature.values())
     if isinstance(feature, (List, LargeList)):
@@ -613,7 +617,7 @@ def needs_decoding(feature: FeatureType) -> bool:
     return feature.needs_decoding
 
 
-# Columns of plain Python values: by `pa.array`, or, as long as that would import pandas, by buffers of our own.
+# Columns of plain Python values: by `pa.array`, or by our own buffers while that would import pandas.
 
 
 ALLOWANCE = 1_000_000
@@ -636,12 +640,12 @@ _NUMBERS: dict[pa.DataType, tuple[type, str]] = {
 
 
 def bitmap(valid: Mask | None) -> pa.Buffer | None:
-    """The validity buffer of a mask; None if nothing is null."""
+    """Return the validity buffer of a mask; None if no value is null."""
     return None if valid is None else pa.py_buffer(np.packbits(valid, bitorder="little"))
 
 
 def plain_array(values: list[Any], arrow_type: pa.DataType | None) -> pa.Array:
-    """`pa.array(values, arrow_type)`, errors included; the first million of plain values imports no pandas.
+    """Return `pa.array(values, arrow_type)`, with the same errors; the first million plain values do not import pandas.
 
     >>> plain_array([1, None], pa.int8()).to_pylist()
     [1, None]
@@ -672,7 +676,7 @@ def _has_pandas() -> bool:
 
 
 def _from_buffers(values: list[Any], arrow_type: pa.DataType) -> pa.Array | None:
-    """The array of values that are all of the one kind that `arrow_type` stores as it is, or None; else None."""
+    """Return the array of values if all have the Python type that `arrow_type` stores unchanged, or are None; else None."""
     if pa.types.is_null(arrow_type):
         return pa.nulls(len(values)) if values.count(None) == len(values) else None
     kinds = set(map(type, values))

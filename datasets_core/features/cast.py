@@ -48,10 +48,10 @@ Tabular = TypeVar("Tabular", pa.Table, pa.RecordBatch)
 
 
 def cast_table(data: Tabular, features: Features, *, what: str = "the table", fill_missing: bool = True) -> Tabular:
-    """`data` with the columns and types of `features`, in their order.
+    """Return `data` with the columns and types of `features`, in their order.
 
-    Text becomes class labels, numbers become text, a list of dicts becomes the dict of lists of a `Sequence` and the other
-    way round; data that has the right types already is not touched.
+    Text becomes class labels, numbers become text, a list of dicts becomes the dict of lists of a `Sequence` and the reverse;
+    data that already has the right types is unchanged.
 
     >>> from datasets_core.features import ClassLabel, Value
     >>> table = pa.table({"b": ["x"], "a": [1]})
@@ -116,7 +116,7 @@ def _cast_column(column: Any, feature: FeatureType, name: str, what: str) -> Any
 
 
 def _has_rules(feature: FeatureType) -> bool:
-    """Return True if data of the right type may still break a rule of the feature."""
+    """Return True if data of the right type may still violate a rule of the feature."""
     if isinstance(feature, dict):
         return any(_has_rules(inner) for inner in feature.values())
     if isinstance(feature, (List, LargeList)):
@@ -224,7 +224,7 @@ def _cast_list(array: pa.Array, feature: List | LargeList, target: pa.DataType) 
 
 
 def _rows_from_lists(array: pa.Array, feature: List | LargeList, target: pa.DataType) -> pa.Array:
-    """Return a dict of lists as a list of dicts, where the lists of each row are equally long."""
+    """Return a dict of lists as a list of dicts; the lists of each row must have the same length."""
     valid, fields = struct_parts(array)
     lengths: Any = None
     children: dict[str, pa.Array] = {}
@@ -263,7 +263,7 @@ def _is_list(t: pa.DataType) -> bool:
 
 
 def is_text(t: pa.DataType) -> bool:
-    """Return True if a type is one of text."""
+    """Return True for text types."""
     return bool(types.is_string(t) or types.is_large_string(t) or types.is_string_view(t))
 
 
@@ -286,7 +286,7 @@ _Conversion = Callable[[pa.Array, pa.DataType], pa.Array]
 
 
 def _first_failure(array: pa.Array, target: pa.DataType, convert: _Conversion) -> int:
-    """Return the first row whose conversion fails: halves, and halves of halves."""
+    """Return the first row whose conversion fails, by bisection."""
     start, stop = 0, len(array)
     while stop - start > 1:
         middle = (start + stop) // 2
@@ -387,7 +387,7 @@ def compile_column(feature: FeatureType, *, is_loose: bool = False) -> Column:
 
     Args:
         feature: the kind of the column.
-        is_loose: values that do not fit are taken as `loose` says, even where that loses something.
+        is_loose: True to convert values that do not fit as described in `loose`, even if information is lost.
 
     >>> from datasets_core.features import Json
     >>> compile_column(List({"a": Json()}))([[{"a": 1}], None]).to_pylist()
@@ -483,7 +483,7 @@ def _array(stored: list[Any], values: list[Any], arrow_type: pa.DataType) -> pa.
 
 
 def without_stop(error: Exception) -> str:
-    """Return the text of an error, as a part of another sentence."""
+    """Return the text of an error for use within another sentence."""
     return str(error).removesuffix(".")
 
 
@@ -496,8 +496,8 @@ def _overflowed(array: pa.Array, values: list[Any]) -> bool:
 
 
 def encoded(feature: Feature, column: Column) -> Column:
-    """Return the function that writes columns of a feature whose values pass `encode_example`; `column` writes what is
-    stored.
+    """Return the function that writes columns of a feature whose values are converted by `encode_example`; `column` writes the
+    stored values.
     """
     encode = feature.encode_example
 
@@ -559,7 +559,7 @@ def _field_values(values: list[Any], name: str) -> list[Any]:
 
 
 def _field(value: Any, name: str) -> Any:
-    """Return a key's value; null where the key is missing, also in a dict that would make one of its own and keep it."""
+    """Return a key's value; null if the key is missing, even in a dict that would create and store a default."""
     return None if value is None else value.get(name)
 
 
@@ -610,7 +610,7 @@ def _list_column(feature: List | LargeList, *, is_loose: bool) -> Column:
 
 
 def _leaf_of(arrow_type: pa.DataType) -> tuple[pa.DataType | None, int]:
-    """Return the number type at the bottom of lists of lists, and how many lists are above it; None for another bottom."""
+    """Return the innermost number type of nested lists, and the number of list levels; None for another innermost type."""
     levels = 0
     while types.is_list(arrow_type) or types.is_large_list(arrow_type) or types.is_fixed_size_list(arrow_type):
         arrow_type, levels = arrow_type.value_type, levels + 1
@@ -619,7 +619,7 @@ def _leaf_of(arrow_type: pa.DataType) -> tuple[pa.DataType | None, int]:
 
 
 def _from_ndarrays(values: list[Any], arrow_type: pa.DataType, leaf: pa.DataType, levels: int) -> pa.Array | None:
-    """Return the column where every value is an array of numbers with `levels` dimensions; None if one is not."""
+    """Return the column if every value is an array of numbers with `levels` dimensions; None otherwise."""
     arrays = [value for value in values if value is not None]
     kinds = {value.dtype.kind if type(value) is np.ndarray and value.ndim == levels else "" for value in arrays}
     if not kinds <= set("biuf"):

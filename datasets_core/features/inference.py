@@ -1,4 +1,4 @@
-"""`infer_column`: Arrow array of Python values without a feature, in their common type."""
+"""`infer_column`: Python values without a feature as an Arrow array of their common type."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ _TOKENS = {
 
 
 def token_array(name: str, array: pa.Array) -> pa.Array:
-    """Integers that a tokenizer makes in the small type that their column has in `datasets`, if all fit into it.
+    """Return integers of a tokenizer in the small type that their column has in `datasets`, if all fit into it.
 
     >>> token_array("input_ids", pa.array([[1, 2]])).type, token_array("input_ids", pa.array([1 << 40])).type
     (ListType(list<item: int32>), DataType(int64))
@@ -60,7 +60,7 @@ def token_array(name: str, array: pa.Array) -> pa.Array:
 
 
 def _with_leaf(kind: pa.DataType, leaf: pa.DataType) -> pa.DataType | None:
-    """Return a type of int64 values, or of lists of such, with smaller integers; None for other types."""
+    """Return an int64 type, or a list type of int64, with smaller integers; None for other types."""
     if not types.is_list(kind):
         return leaf if types.is_int64(kind) else None
     inner = _with_leaf(kind.value_type, leaf)
@@ -71,9 +71,9 @@ _BYTES = frozenset({bytes, bytearray, memoryview})
 
 
 def infer_column(values: list[Any], depth: int = 0) -> pa.Array:
-    """Return the Arrow array of some values, typed by themselves.
+    """Return the Arrow array of some values, with an inferred type.
 
-    Integers among floats become floats, missing keys of dicts become null, a column of nothing but None has the type null.
+    Integers among floats become floats, missing keys of dicts become null, and a column of only None has the type null.
 
     >>> infer_column([{"a": 1}, {"a": 2.5, "b": None}]).type
     StructType(struct<a: double, b: null>)
@@ -134,7 +134,7 @@ _KNOWN = frozenset({*_LEAVES, datetime.datetime, decimal.Decimal, dict, list, tu
 
 
 def _leaf_type(kinds: set[type], values: list[Any]) -> Any:
-    """Return the type of values of one kind, or of kinds that go together; None if it takes a closer look."""
+    """Return the type of values of one kind, or of compatible kinds; None if the values have to be inspected."""
     if len(kinds) == 1:
         kind = next(iter(kinds))
         if kind is datetime.datetime:
@@ -155,7 +155,7 @@ def _timestamp_type(values: list[Any]) -> pa.DataType | None:
 
 
 def _decimal_type(values: list[Any]) -> pa.DataType:
-    """Return the type of decimals that pyarrow finds no type for: of more than 38 digits, or of none."""
+    """Return the type of decimals for which pyarrow finds no type: with more than 38 digits, or without digits."""
     whole = scale = 0
     for index, value in enumerate(values):
         if value is None:
@@ -196,7 +196,7 @@ def _infer_large_integers(values: list[Any]) -> pa.Array:
 
 
 def is_media(kinds: set[type], values: list[Any]) -> bool:
-    """Return True if values of some kinds are objects of media, such as images."""
+    """Return True if values of some kinds are media objects, such as images."""
     if kinds <= _KNOWN:
         return False
 
@@ -204,7 +204,7 @@ def is_media(kinds: set[type], values: list[Any]) -> bool:
 
 
 def kinds_apart(values: list[Any]) -> list[tuple[list[int], list[Any]]]:
-    """Return the values of each kind, as one that Arrow knows, and their positions; missing ones are left out.
+    """Return the values of each kind, in a form that Arrow supports, and their positions, without missing values.
 
     >>> kinds_apart([1, "a", None, 2])
     [([0, 3], [1, 2]), ([1], ['a'])]
@@ -279,7 +279,7 @@ _DIRECT: tuple[type, ...] = (dict, list, tuple, datetime.datetime, decimal.Decim
 
 
 def _group(value: Any) -> Any:
-    """Return the group of one value for inference, as far as it is known without looking inside."""
+    """Return the group of one value for inference, as far as it is known without inspecting its content."""
     if isinstance(value, np.ndarray):
         return value.dtype, value.ndim
     if isinstance(value, np.generic):
@@ -331,7 +331,7 @@ _CONVERSIONS: tuple[tuple[Any, Callable[[Any], Any]], ...] = (
 
 
 def _plain(value: Any) -> Any:
-    """`value` as one of the kinds that Arrow knows."""
+    """Return `value` as one of the kinds that Arrow supports."""
     if isinstance(value, (np.ndarray, np.generic)):
         return _plain_numpy(value)
     if type(value) in _DIRECT or _is_fine_time(value):
@@ -352,7 +352,7 @@ def _plain(value: Any) -> Any:
 
 
 def _plain_moment(value: Any) -> Any:
-    """Return a date, time or duration of a class of its own, such as those of pandas, as one that Arrow knows."""
+    """Return a date, time or duration of another class, such as those of pandas, as one that Arrow supports."""
     if hasattr(value, "to_timedelta64"):
         return value.to_timedelta64()
     if isinstance(value, datetime.timedelta):
@@ -400,8 +400,8 @@ _KINDS: tuple[tuple[Callable[[Any], bool], Media], ...] = (
 
 
 def feature_of(values: Iterable[Any]) -> Feature | None:
-    """Return the feature of the first object among some values that a kind stores unasked, such as an image; None without
-    one.
+    """Return the feature of the first object among some values that a kind stores automatically, such as an image; None if
+    there is none.
 
     >>> feature_of([None, 1, "x.png"]) is None
     True
@@ -420,18 +420,20 @@ def feature_of(values: Iterable[Any]) -> Feature | None:
 
 
 def marked(array: pa.Array, feature: Feature) -> pa.Array:
-    """Return a stored array of structs whose type says the feature, so that it is known again wherever the type is nested."""
+    """Return a stored array of structs whose type records the feature, so that it is recognized wherever the type is nested."""
     valid, fields = struct_parts(array)
     first, *others = array.type
     first = first.with_metadata({MARK: json.dumps(feature_to_json(feature))})
     return struct_array(pa.struct([first, *others]), len(array), valid, [*fields.values()])
 
 
-# Columns of mixed values: JSON as deep inside as can be, where values share no type or dicts have not the same keys.
+# Columns of mixed values: JSON at the innermost possible level, if values share no type or dicts have different keys.
 
 
 Traits = frozenset[tuple[str, str]]
-"""Places of a column, as ".a[]", and what integers there are: "negative", or "inexact" (beyond 2**53, as float64 rounds)."""
+"""Places in a column, such as ".a[]", and the property of their integers: "negative", or "inexact" (beyond 2**53, rounded by
+float64).
+"""
 _EXACT = 1 << 53
 _SIMPLE = frozenset({bool, float, str, bytes, datetime.date, datetime.time, datetime.timedelta})
 
@@ -477,7 +479,7 @@ def _inferred(values: list[Any], depth: int) -> pa.Array:
 
 
 def _is_uniform(kinds: set[type], values: list[Any]) -> bool:
-    """Return True if the values are of one kind for sure."""
+    """Return True if the values are certainly of one kind."""
     if len(kinds) > 1:
         return False
     (kind,) = kinds
@@ -550,12 +552,12 @@ def _shortest(value: Any) -> Any:
 
 
 def joined_type(a: pa.DataType, b: pa.DataType, traits: Collection[tuple[str, str]] = (), place: str = "") -> pa.DataType:
-    """Return the type that holds both, with JSON where they share none, or are structs of different keys.
+    """Return the type that can hold both, with JSON if they share no type, or are structs with different keys.
 
     Args:
         a: a type.
-        b: another.
-        traits: of the values of both; without, integers are taken as such that all types hold which may hold them.
+        b: another type.
+        traits: of the values of both; without it, integers are assumed to fit every candidate type.
         place: of the values, in `traits`.
 
     >>> str(joined_type(pa.struct({"k": pa.int64()}), pa.struct({"k": pa.string()})))
@@ -607,7 +609,7 @@ def integer_traits(array: pa.Array, place: str = "") -> Traits:
 
 
 def widened_array(column: pa.Array, field: pa.Field) -> pa.Array:
-    """Return the array with the type of the field, which holds all of its values.
+    """Return the array with the type of the field, which can hold all its values.
 
     >>> widened_array(pa.array([1, None]), pa.field("a", pa.json_())).storage.to_pylist()
     ['1', None]
@@ -621,7 +623,7 @@ def widened_array(column: pa.Array, field: pa.Field) -> pa.Array:
 
 
 def has_json(arrow_type: pa.DataType) -> bool:
-    """Return True if values of the type are JSON, or hold some."""
+    """Return True if values of the type are JSON, or contain JSON."""
     if arrow_type == Json().arrow_type:
         return True
     return types.is_nested(arrow_type) and any(has_json(arrow_type.field(index).type) for index in range(arrow_type.num_fields))

@@ -62,7 +62,8 @@ class Features(dict[str, FeatureType]):
     if not TYPE_CHECKING:  # type checkers would take its result for the result of every call
 
         def __new__(cls, *args: Any, **kwargs: Any) -> Any:
-            """The features; their JSON form for `dataclasses.asdict`, which calls the class of each dict in a dataclass.
+            """Create features; return their JSON form for `dataclasses.asdict`, which calls the class of each dict in a
+            dataclass.
 
             It passes a generator of names and of dicts without the names of the kinds, over the items of the features.
             """
@@ -147,7 +148,7 @@ class Features(dict[str, FeatureType]):
     # -- text ----------------------------------------------------------------------------------------------------------
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the JSON form.
+        """Return the features in their JSON form.
 
         >>> Features({"a": Value("int8")}).to_dict()
         {'a': {'dtype': 'int8', '_type': 'Value'}}
@@ -174,7 +175,7 @@ class Features(dict[str, FeatureType]):
         return cls({name: feature_from_json(form, path=str(name)) for name, form in dic.items()})
 
     def to_yaml_list(self) -> list[dict[str, Any]]:
-        """Return the form of dataset cards.
+        """Return the features in the form of dataset cards.
 
         >>> Features({"a": Value("int8")}).to_yaml_list()
         [{'name': 'a', 'dtype': 'int8'}]
@@ -195,7 +196,7 @@ class Features(dict[str, FeatureType]):
     # -- values --------------------------------------------------------------------------------------------------------
 
     def encode_example(self, example: Mapping[str, Any]) -> dict[str, Any]:
-        """Return the row `example` as it is stored.
+        """Return the row `example` in stored form.
 
         >>> Features({"a": Value("string"), "b": Value("int8")}).encode_example({"a": 5})
         {'a': '5', 'b': None}
@@ -314,8 +315,7 @@ PLAIN_DTYPES = frozenset(
 
 
 def _plain_dtype(form: Any) -> str | None:
-    """Return the dtype of a JSON form that says no more than the dtype of a plain value, and so cannot be wrong; None of
-    others.
+    """Return the dtype of a JSON form that only contains the dtype of a plain value, and so needs no check; None for others.
 
     >>> _plain_dtype({"dtype": "int8", "_type": "Value"}), _plain_dtype({"dtype": "int9", "_type": "Value"})
     ('int8', None)
@@ -346,7 +346,7 @@ def features_of_file(schema: pa.Schema, name: str) -> Features:
     """Return the features of the Arrow schema of a file; see `Features.from_arrow_schema`.
 
     Raises:
-        ConfigurationError: the metadata is broken; names the file.
+        ConfigurationError: the metadata is invalid; the error names the file.
     """
     try:
         return Features.from_arrow_schema(schema)
@@ -360,7 +360,7 @@ def feature_from_field(field: pa.Field) -> FeatureType:
 
 
 def feature_from_arrow(arrow_type: pa.DataType) -> FeatureType:
-    """Return the feature that stores what an Arrow type stores.
+    """Return the feature with the same storage as an Arrow type.
 
     Dictionary and run-end encodings become their values, maps become lists of `{"key", "value"}`.
 
@@ -411,7 +411,7 @@ def _from_type(arrow_type: pa.DataType, depth: int) -> FeatureType:
 
 
 def _from_mark(arrow_type: pa.DataType) -> FeatureType | None:
-    """Return the kind whose objects the values were when the column was inferred."""
+    """Return the kind of the objects from which the column was inferred."""
     form = (arrow_type.field(0).metadata or {}).get(MARK) if arrow_type.num_fields else None
     return None if form is None else feature_from_json(json.loads(form))
 
@@ -427,7 +427,7 @@ def _from_extension_type(arrow_type: pa.DataType, depth: int) -> FeatureType:
 
 
 def storage_type(arrow_type: pa.DataType) -> pa.DataType:
-    """Return the type with every extension but JSON replaced by its storage: what two spellings of one column share.
+    """Return the type with every extension except JSON replaced by its storage, so that equivalent types of a column are equal.
 
     >>> storage_type(pa.list_(pa.uuid()))
     ListType(list<item: fixed_size_binary[16]>)
@@ -446,14 +446,14 @@ def storage_type(arrow_type: pa.DataType) -> pa.DataType:
     return arrow_type
 
 
-# `joined_features`: the columns that several datasets have together, and the type of each.
+# `joined_features`: the union of the columns of several datasets, and their types.
 
 
 _NULL = Value("null")
 
 
 def joined_features(features: Sequence[Features]) -> Features:
-    """Return the columns of all, in the order in which they first come; null gives way to any other type.
+    """Return the columns of all, in the order of first occurrence; null yields to any other type.
 
     >>> joined_features([Features({"a": Value("null")}), Features({"a": Value("int8"), "b": Value("string")})])
     {'a': Value('int8'), 'b': Value('string')}
@@ -477,7 +477,7 @@ def joined_features(features: Sequence[Features]) -> Features:
 
 
 class _DifferError(Exception):
-    """Two types without a common one."""
+    """Two types without a common type."""
 
 
 def _joined(one: FeatureType, other: FeatureType) -> FeatureType:
@@ -547,10 +547,10 @@ class RowEncoder:
     Args:
         features: the columns; None takes the columns and types of each batch from its rows.
         as_json: without features, values that share no type and dicts of different keys become JSON.
-        is_loose: with features, values and keys that do not fit are taken as Hugging Face `datasets` 1 to 3 did: see `loose`;
-            keys that are none of the features are left out.
-        extra_columns: with features, "ignore" leaves out keys that are none of them; else such a row is refused, with "raise"
-            by an error that names this option.
+        is_loose: with features, values and keys that do not fit are converted as in Hugging Face `datasets` 1 to 3: see
+            `loose`; keys without a feature are left out.
+        extra_columns: with features, "ignore" leaves out keys without a feature; otherwise such a row is an error, which names
+            this option for "raise".
 
     >>> from datasets_core.features.base import Value
     >>> RowEncoder(Features({"a": Value("int8")})).encode([{"a": 1}, {"a": None}]).to_pylist()
@@ -578,10 +578,10 @@ class RowEncoder:
         return self._schema
 
     def encode(self, rows: Sequence[Mapping[str, Any]]) -> pa.RecordBatch:
-        """Return one batch that holds these rows, in their order; a key that a row lacks is null.
+        """Return one batch of these rows, in their order; a key that a row lacks is null.
 
         Raises:
-            CellCastError: a value does not fit its column, or a key is none of the features; it names column and row.
+            CellCastError: a value does not fit its column, or a key has no feature; the error names column and row.
         """
         if self._schema is None:
             return infer_batch(rows, lambda name: self._infer)
@@ -658,7 +658,7 @@ def infer_batch(rows: Sequence[Mapping[Any, Any]], infer: Callable[[str], Column
 
 
 def _empty_rows(length: int, schema: pa.Schema) -> pa.RecordBatch:
-    """Return rows without columns, which still can be counted."""
+    """Return rows without columns, which can still be counted."""
     batch = pa.RecordBatch.from_struct_array(pa.Array.from_buffers(pa.struct([]), length, [None], children=[]))
     return batch.replace_schema_metadata(schema.metadata)
 
@@ -668,7 +668,7 @@ class Decoder:
 
     Args:
         features: the kinds of the columns.
-        paths: which paths among the values may be opened; none, where it is not said.
+        paths: the paths among the values that may be opened; by default none.
 
     >>> from datasets_core.features.types import Json
     >>> decoder = Decoder(Features({"a": Json()}))

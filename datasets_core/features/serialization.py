@@ -115,7 +115,7 @@ def library_kind(name: str) -> Any:
 
 
 def _offered() -> dict[str, Any]:
-    """Return the entry points of kinds of features that installed packages offer."""
+    """Return the entry points for kinds of features in installed packages."""
     from importlib.metadata import entry_points  # 9 ms that a known kind does without
 
     return {point.name: point for point in entry_points(group="datasets_core.features")}
@@ -134,7 +134,7 @@ _CAPITALS = r"(?<=[a-z0-9])([A-Z])"
 
 
 def features_to_yaml(features: Mapping[str, FeatureType]) -> list[dict[str, Any]]:
-    """Named features in the form that dataset cards use.
+    """Return named features in the form of dataset cards.
 
     >>> features_to_yaml({"label": ClassLabel(names=["no", "yes"]), "tokens": List(Value("string"))})
     [{'name': 'label', 'dtype': {'class_label': {'names': {'0': 'no', '1': 'yes'}}}}, {'name': 'tokens', 'list': 'string'}]
@@ -171,7 +171,7 @@ def _snake(name: str) -> str:
 
 
 def features_from_yaml(form: Any, *, path: str = "", depth: int = 0) -> dict[str, FeatureType]:
-    """Named features from the form that dataset cards use, old and new.
+    """Return named features from the old or new form of dataset cards.
 
     >>> features_from_yaml([{"name": "x", "sequence": [{"name": "start", "dtype": "int32"}]}])
     {'x': {'start': List(Value('int32'))}}
@@ -262,7 +262,7 @@ def _class_names(names: Any, path: str) -> Any:
     return [by_code[code] for code in range(len(by_code))]
 
 
-# What the `id` of a feature says where its type says less: a box, a sound, a film, a picture of some shape, what may
+# Information in the `id` of a feature beyond its type: a box, audio, video, an image of some shape, what may
 # lack.
 
 
@@ -276,7 +276,7 @@ _TOLD_IMAGE = rf"{_IMAGE} ((?:(?:[0-9]{{1,9}}|None)x){{2}}(?:[0-9]{{1,9}}|None))
 
 
 def optional(feature: FeatureType) -> FeatureType:
-    """Return the same feature with None allowed: its `id` ends with a marker; of a dict, all its features.
+    """Return the same feature with None allowed: its `id` ends with a marker; for a dict, those of all its features.
 
     >>> is_optional(optional({"a": Value("int8")})), is_optional(Value("int8"))
     (True, False)
@@ -326,7 +326,7 @@ def box_id(form: str | None) -> str:
 
 
 def image_mode(sizes: collections.abc.Sequence[int | None], dtype: str) -> str | None:
-    """Return the mode in which Pillow decodes an image of this shape and type; None: as its file has it."""
+    """Return the mode in which Pillow decodes an image of this shape and type; None: the mode of its file."""
     channels = sizes[2]
     return IMAGE_MODES.get(channels) if dtype == "uint8" and channels is not None else None
 
@@ -372,9 +372,10 @@ def array_feature(sizes: collections.abc.Sequence[int | None], dtype: str) -> Fe
 
 
 def conversions_of(foreign: type) -> dict[str, Callable[..., Any]]:
-    """Return the methods of a class that convert values, each called on an object of that very class with the same attributes.
+    """Return the methods of a class that convert values, each called on an object of exactly that class with the same
+    attributes.
 
-    For a kind of columns that is derived from it: what the methods set on their class is set on `foreign`.
+    They are for a kind of columns derived from it: attributes that the methods set on their class are set on `foreign`.
     """
 
     def called_on_foreign(name: str) -> Callable[..., Any]:

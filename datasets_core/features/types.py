@@ -304,7 +304,7 @@ _BY_EXTENSION: dict[str, type[FixedShape]] = {
 
 
 def from_extension(name: str, serialized: bytes) -> FixedShape | None:
-    """Return the feature behind an extension type that Hugging Face `datasets` wrote, or None for another extension.
+    """Return the feature for an extension type of Hugging Face `datasets`, or None for another extension.
 
     >>> from_extension("datasets.features.features.Array2DExtensionType", b'[[2, 3], "float32"]')
     Array2D(shape=(2, 3), dtype='float32')
@@ -321,7 +321,7 @@ class ClassLabel(Feature):
     """An integer in each row that represents one of `names`; -1 means unknown.
 
     Args:
-        num_classes: how many classes there are; without names they are called `"0"`, `"1"`, ….
+        num_classes: number of classes; without names they are called `"0"`, `"1"`, ….
         names: the name of each class, in the order of their integers.
         names_file: a text file with one name a line.
         id: a name that is kept and never read.
@@ -410,7 +410,7 @@ class ClassLabel(Feature):
 
     @classmethod
     def arguments(cls) -> tuple[str, ...]:
-        """See `Feature.arguments`; a description names no file: reading one is for code that the user runs."""
+        """See `Feature.arguments`; a description does not name a file, which only code of the user may read."""
         return ("names", "num_classes", "id")
 
     def column(self) -> Column:
@@ -556,7 +556,7 @@ def _names_in(path: str) -> list[str]:
 
 
 def _integer(value: Any) -> int | None:
-    """`value` as an int, if it is one without loss."""
+    """Return `value` as an int, if that loses nothing."""
     if isinstance(value, (float, np.floating)):
         return int(value) if value == value and abs(value) != float("inf") and value == int(value) else None
     try:

@@ -1,4 +1,4 @@
-"""Inference of columns whose types and order depend on the rows alone, not on their order or on the parts they come in.
+"""Inference of columns whose types and order depend only on the rows, not on their order or on the parts of a build.
 
 Values of each type are inferred separately and combined by `join_types`, which gives the same result for any order.
 Properties that types do not record (integers below zero, the order of keys) are kept as `Facts`, and applied at the end.
@@ -50,7 +50,7 @@ class Facts:
             self.neighbours.setdefault(place, set()).update(pairs)
 
     def check(self) -> None:
-        """Refuse integers that no type holds.
+        """Refuse integers that no type can hold.
 
         Raises:
             CastError: some are below zero, and others uint64.
@@ -62,7 +62,7 @@ class Facts:
             )
 
     def ordered(self, schema: pa.Schema) -> pa.Schema:
-        """Return the schema with columns and fields in the order in which all rows have them, else by name.
+        """Return the schema with columns and fields in the order common to all rows, else ordered by name.
 
         >>> Facts(neighbours={(): {("b", "a")}}).ordered(pa.schema({"a": pa.int8(), "b": pa.int8()})).names
         ['b', 'a']
@@ -86,20 +86,20 @@ class Facts:
         return arrow_type
 
     def to_json(self) -> dict[str, Any]:
-        """Return the form for a journal."""
+        """Return the facts as JSON for a journal."""
         pairs = [[list(place), sorted(map(list, found))] for place, found in self.neighbours.items()]
         return {"negative": list(map(list, self.negative)), "unsigned": list(map(list, self.unsigned)), "neighbours": pairs}
 
     @classmethod
     def from_json(cls, form: Mapping[str, Any]) -> Facts:
-        """Return the facts of a journal."""
+        """Return the facts from the JSON of a journal."""
         negative, unsigned = ({tuple(place) for place in form[name]} for name in ("negative", "unsigned"))
         return cls(negative, unsigned, {tuple(place): {(a, b) for a, b in pairs} for place, pairs in form["neighbours"]})
 
 
 def names_in_order(names: Iterable[str], pairs: Iterable[tuple[str, str]]) -> list[str]:
-    """Return names so that of every pair the first comes first, by name where that leaves a choice; all by name where it
-    cannot be.
+    """Return names in an order that respects every pair, and otherwise sorted by name; if the pairs contradict each other, all
+    sorted by name.
 
     >>> names_in_order(["a", "b", "c"], [("c", "a")]), names_in_order(["b", "a"], [("a", "b"), ("b", "a")])
     (['b', 'c', 'a'], ['a', 'b'])
@@ -125,8 +125,8 @@ def names_in_order(names: Iterable[str], pairs: Iterable[tuple[str, str]]) -> li
 
 
 def join_types(a: pa.DataType, b: pa.DataType) -> pa.DataType | None:
-    """Return the type that holds the values of both, if they fit it: as `merge_types`, except that uint64 joins integers and
-    floats.
+    """Return the type that can hold the values of both, if there is one: like `merge_types`, except that uint64 joins integers
+    and floats.
 
     >>> join_types(pa.int64(), pa.uint64()), join_types(pa.list_(pa.uint64()), pa.list_(pa.float32()))
     (DataType(uint64), ListType(list<item: double>))
@@ -148,7 +148,7 @@ def join_types(a: pa.DataType, b: pa.DataType) -> pa.DataType | None:
 
 
 def join_schemas(a: pa.Schema, b: pa.Schema, *, what: str = "The second schema") -> pa.Schema:
-    """Return the schema that holds the columns of both, by `join_types`.
+    """Return the schema that can hold the columns of both, by `join_types`.
 
     Raises:
         CastError: a column has two types that do not fit.
@@ -189,14 +189,14 @@ class OrderFreeEncoder:
     """Makes record batches of rows, each with the types of its own rows.
 
     Attributes:
-        facts: what is known of all rows up to now.
+        facts: facts about all rows so far.
     """
 
     def __init__(self) -> None:
         self.facts = Facts()
 
     def encode(self, rows: Sequence[Mapping[Any, Any]]) -> pa.RecordBatch:
-        """Return one batch that holds these rows, in their order; a key that a row lacks is null.
+        """Return one batch of these rows, in their order; a key that a row lacks is null.
 
         Raises:
             CellCastError: values of a column share no type; it names column and row.

@@ -1,6 +1,6 @@
 """Conversion of single values: Python objects to stored types, features that encode and decode one value.
 
-The fast path of `columns` never comes here; these functions decide what it refuses.
+The fast path of `columns` does not use these functions, which determine the values that it refuses.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ _shortener.maxlong = 40
 
 
 def shown(value: object) -> str:
-    """`value` as a message shows it: its repr, at most some 60 characters of it."""
+    """Return `value` for messages: its repr, limited to about 60 characters."""
     if isinstance(value, np.ndarray):
         return f"<array of shape {value.shape} and dtype {value.dtype}>"
     try:
@@ -48,7 +48,7 @@ _MISSING = {"NAType", "NaTType", "MaskedConstant"}  # pandas.NA, pandas.NaT, num
 
 
 def is_missing(value: Any) -> bool:
-    """Return True for None, and for what other libraries have instead of it."""
+    """Return True for None, and for its equivalents in other libraries."""
     if value is None or type(value).__name__ in _MISSING:
         return True
     if isinstance(value, (np.datetime64, np.timedelta64)):
@@ -57,7 +57,7 @@ def is_missing(value: Any) -> bool:
 
 
 def plain_scalar(value: Any) -> Any:
-    """`value` without its numpy or Arrow wrapper, where it is one scalar; moments of nanoseconds stay with numpy."""
+    """Return `value` without its numpy or Arrow wrapper, if it is a scalar; timestamps with nanoseconds stay numpy values."""
     if isinstance(value, (np.datetime64, np.timedelta64)):
         return value
     if isinstance(value, np.generic):
@@ -76,7 +76,7 @@ def plain_scalar(value: Any) -> Any:
 
 
 def number_of(value: Any) -> Any:
-    """`plain_scalar`, also of an array of one element, which `datasets` accepts as a number.
+    """Like `plain_scalar`, but also for an array of one element, which `datasets` accepts as a number.
 
     >>> number_of(np.array([[2.5]]))
     2.5
@@ -89,7 +89,7 @@ def number_of(value: Any) -> Any:
 
 
 def coercer(arrow_type: pa.DataType) -> Callable[[Any], Any]:
-    """Return a function that converts a value (never None) to what Arrow stores under `arrow_type`, or raises CastError.
+    """Return a function that converts a value (never None) to the stored form of `arrow_type`, or raises CastError.
 
     >>> coercer(pa.int8())("5"), coercer(pa.string())(5)
     (5, '5')
@@ -278,7 +278,7 @@ def _timestamps(arrow_type: pa.DataType) -> Callable[[Any], Any]:
 
 
 def _from_text(text: str, arrow_type: pa.DataType) -> Any:
-    """Text in ISO form as a timestamp; an offset in the text, or UTC if there is none, decides the instant."""
+    """Return ISO text as a timestamp; the instant follows from an offset in the text, or UTC if there is none."""
     moment = pa.scalar(text.strip())
     zoned = pa.timestamp(arrow_type.unit, tz=arrow_type.tz or "UTC")
     try:
@@ -351,7 +351,7 @@ _ATTOSECONDS = {
 
 
 def _in_unit(value: Any, unit: str, arrow_type: pa.DataType) -> int:
-    """Return a moment or duration of numpy as an integer of `unit`, in whole numbers: numpy itself cuts and overflows
+    """Return a numpy timestamp or duration as an integer in `unit`, by exact arithmetic: numpy itself truncates and overflows
     silently.
     """
     if isinstance(value, np.datetime64) and np.datetime_data(value.dtype)[0] in ("Y", "M"):
@@ -395,7 +395,7 @@ _COERCERS: tuple[tuple[Callable[[pa.DataType], bool], Callable[[pa.DataType], Ca
 
 
 def is_tensor(kind: type) -> bool:
-    """Return True if objects of the class are torch's."""
+    """Return True if the class belongs to torch."""
     return kind.__module__ == "torch" or kind.__module__.startswith("torch.")
 
 
@@ -448,14 +448,14 @@ def lists_from_dicts(value: Any, names: Iterable[str]) -> dict[str, list[Any]]:
 
 
 def is_dict_of_lists(feature: Any) -> bool:
-    """Return True for what `Sequence({...})` makes: a dict with nothing but lists inside."""
+    """Return True for the result of `Sequence({...})`: a dict of only lists."""
     return (
         isinstance(feature, dict) and bool(feature) and all(isinstance(inner, (List, LargeList)) for inner in feature.values())
     )
 
 
 def encode_value(feature: FeatureType, value: Any) -> Any:
-    """Return one value as it is stored under a feature.
+    """Return one value in the stored form of a feature.
 
     >>> encode_value(List(Value("string")), (1, None))
     ['1', None]
@@ -479,7 +479,7 @@ def encode_value(feature: FeatureType, value: Any) -> Any:
 
 
 def decode_value(feature: FeatureType, value: Any, paths: MediaPaths = NOWHERE) -> Any:
-    """Return one stored value as the user sees it; the paths of media are opened where `paths` allows it."""
+    """Return one stored value as the user sees it; the paths of media are opened if `paths` allows it."""
     if value is None:
         return None
     if isinstance(feature, dict):
@@ -493,11 +493,12 @@ def decode_value(feature: FeatureType, value: Any, paths: MediaPaths = NOWHERE) 
     return value
 
 
-# Values as Hugging Face `datasets` 1 to 3 took them: by the constructors of Python, whatever that leaves out.
+# Values as in Hugging Face `datasets` 1 to 3: converted by the constructors of Python, even with loss.
 
 
 def loose_coercer(arrow_type: pa.DataType) -> Callable[[Any], Any]:
-    """Return a function that converts a value (not None) to what those versions stored under `arrow_type`, or raises CastError.
+    """Return a function that converts a value (not None) to the form that those versions stored for `arrow_type`, or raises
+    CastError.
 
     >>> loose_coercer(pa.int8())(1.5), loose_coercer(pa.bool_())("False"), loose_coercer(pa.string())(b"a")
     (1, True, "b'a'")
@@ -532,7 +533,7 @@ def loose_coercer(arrow_type: pa.DataType) -> Callable[[Any], Any]:
 
 
 def _dates_and_times(arrow_type: pa.DataType) -> Callable[[Any], Any]:
-    """Dates and times of day, also from moments; numbers count as Arrow stores them."""
+    """Convert dates and times of day, also from timestamps; numbers are in the unit that Arrow stores."""
     exact = coercer(arrow_type)
 
     def coerce(value: Any) -> Any:
@@ -559,9 +560,9 @@ def _day(value: Any) -> Any:
 
 
 def loose_elements(value: Any) -> list[Any]:
-    """Return the elements of a list-like value: a text is a list of letters, and a dict one of its keys.
+    """Return the elements of a list-like value: a text is a list of its letters, and a dict a list of its keys.
 
-    Elements of arrays stay numpy's, whose text is numpy's.
+    Elements of arrays stay numpy values, with the text form of numpy.
 
     >>> loose_elements("ab"), loose_elements({"a": 1})
     (['a', 'b'], ['a'])
@@ -581,7 +582,7 @@ def is_json(text: str) -> bool:
 
 
 def plain_json(value: Any) -> Any:
-    """Return `value` in the types that JSON has.
+    """Return `value` in the types of JSON.
 
     Raises:
         TypeError: JSON cannot express it.

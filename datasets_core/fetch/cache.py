@@ -67,7 +67,7 @@ class CachedFile:
 
     @property
     def version(self) -> str:
-        """An identity of this version: the ETag, else the date; "" without either."""
+        """An identity of this version: the ETag, else the date; "" if there is neither."""
         return self.etag or self.last_modified or ""
 
 

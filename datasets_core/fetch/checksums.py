@@ -363,7 +363,7 @@ def checksums_text(entries: Mapping[str, Mapping[str, Any]], *, comments: str = 
 
 
 class DownloadMode(StrEnum):
-    """Which results of an earlier run to reuse: all, the downloads, or none.
+    """The results of an earlier run to reuse: all, the downloads, or none.
 
     Example:
         >>> DownloadMode("force_redownload")

@@ -49,7 +49,7 @@ class Access:
         return False
 
     def ranges(self, url: str) -> RangeFile:
-        """Return any bytes of a URL."""
+        """Return access to byte ranges of a URL."""
         return LocalRanges(self.fetched(url), name=redact(url))
 
     def member(self, url: str, inner: str) -> str:

@@ -380,7 +380,7 @@ class StreamingDownloadManager(DownloadManager):
         """Return the path of a cached file, after writing it if it does not exist.
 
         Args:
-            identity: what identifies its content.
+            identity: a text that identifies its content.
             name: end of the file name.
             write: called with the path to write.
         """
@@ -449,7 +449,7 @@ def _mapped(nested: Any, function: Callable[[Any], Any]) -> Any:
     return made
 
 
-# `ranges_of`: any bytes of any file, wherever it is.
+# `ranges_of`: byte ranges of any file, local or remote.
 
 
 __all__ = ["Bytes", "FileVersion", "Range", "RangeFile", "place_of", "ranges_of"]
@@ -496,7 +496,7 @@ def place_of(path: str | os.PathLike[str]) -> str | RemoteFile:
 
 @cache
 def _client() -> HttpClient:
-    """Return the connections of all files of `place_of`, and the pauses that their servers asked for."""
+    """Return the connections of all files of `place_of`, and the pauses required by their servers."""
     from datasets_core.fetch.http import HttpClient
 
     return HttpClient()

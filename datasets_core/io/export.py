@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from itertools import pairwise
 from typing import IO, TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 import pyarrow as pa
 
+from datasets_core.engines import Engine, on_engine
 from datasets_core.errors import ArgumentTypeError, CastError, ConfigurationError, UnknownColumnError
 from datasets_core.features.formats.formats import check_format
 from datasets_core.io.split_mapping import Looked
@@ -102,6 +104,29 @@ class Frames(Looked):
         return self._frames("polars", batch_size, batched, schema_overrides=schema_overrides, rechunk=rechunk)
 
 
+_PART_BYTES, _LEAST_PARTS = 128 << 20, 16
+
+
+def _tables_of_parts(parts: pa.Table) -> pa.Table:
+    """Return the rows of packed parts, in a worker."""
+    from datasets_core.engines.process import unpacked
+
+    return pa.concat_tables([unpacked(part).with_format("arrow")[:] for part in parts.column("part").to_pylist()])
+
+
+def _frame_of_part(part: bytes) -> pd.DataFrame:
+    from datasets_core.engines.process import unpacked
+
+    return frames_of(unpacked(part))
+
+
+def frames_of(rows: Any) -> pd.DataFrame:
+    """Return rows as a pandas frame of Arrow's types: equal in all parts, with nulls or without."""
+    import pandas as pd
+
+    return rows.with_format("arrow")[:].to_pandas(types_mapper=pd.ArrowDtype)
+
+
 class Export(Rows, Frames):
     """Export of rows.  Files appear when they are complete; the batch size limits the memory used."""
 
@@ -159,6 +184,11 @@ class Export(Rows, Frames):
         frames: Any = shown.iter(1000 if batch_size is None else batch_size) if batched else shown[:]
         return frames  # type: ignore[no-any-return]
 
+    def __narwhals_dataframe__(self) -> Any:
+        """Return the frame that `narwhals.from_native(dataset)` wraps, so libraries that use narwhals take datasets."""
+        frame: Any = self.with_format(None).to_narwhals()
+        return frame._compliant_frame
+
     def to_hf(self) -> Any:
         """Return the rows as a `datasets.Dataset` of Hugging Face, with selection, features, split and format.
 
@@ -196,12 +226,63 @@ class Export(Rows, Frames):
             made.set_format(how["type"], how["columns"], how["output_all_columns"], **how["format_kwargs"])
         return made
 
+    def _parts(self, parts: int | None) -> list[bytes]:
+        """Return the rows in parts for other machines: files and row ranges, packed."""
+        from datasets_core.engines.process import packed
+        from datasets_core.store.rows.rows import Lineage
+
+        rows = self.num_rows
+        count = max(1, min(rows, parts or max(_LEAST_PARTS, self._table.num_bytes // _PART_BYTES)))
+        cuts = [rows * number // count for number in range(count + 1)]
+        found = []
+        for start, stop in pairwise(cuts):
+            part = self._selected(range(start, stop))
+            part._lineage = Lineage.known("part")  # else its fingerprint would be computed on the way
+            found.append(packed(part))
+        return found
+
+    def to_ray(self, parts: int | None = None) -> Any:
+        """Return the rows as a `ray.data.Dataset`, whose workers read the files of this dataset themselves.
+
+        Rows in files are not copied by this process; rows in memory travel with the plan.
+
+        Args:
+            parts: number of tasks that read; None makes parts of about 128 MB, and at least 16.
+
+        Raises:
+            MissingDependencyError: Ray is not installed.
+
+        Example:
+            >>> load_dataset("org/name", split="train").to_ray().map_batches(embed)  # doctest: +SKIP
+        """
+        data = needed("ray.data", "to_ray()", "datasets_core[ray]")
+        items = data.from_items([{"part": part} for part in self._parts(parts)])
+        return items.map_batches(_tables_of_parts, batch_size=1, batch_format="pyarrow")
+
+    def to_dask(self, parts: int | None = None) -> Any:
+        """Return the rows as a `dask.dataframe.DataFrame`, whose workers read the files of this dataset themselves.
+
+        Args:
+            parts: number of partitions; None makes partitions of about 128 MB, and at least 16.
+
+        Raises:
+            MissingDependencyError: `dask[dataframe]` is not installed.
+
+        Example:
+            >>> load_dataset("org/name", split="train").to_dask().groupby("label").size().compute()  # doctest: +SKIP
+        """
+        frames = needed("dask.dataframe", "to_dask()", "dask[dataframe]")
+        meta = frames_of(self._selected(range(0)))
+        return frames.from_map(_frame_of_part, self._parts(parts), meta=meta, enforce_metadata=False)
+
     def to_csv(
         self,
         path_or_buf: Target,
         batch_size: int | None = None,
         num_proc: int | None = None,
         storage_options: dict[str, Any] | None = None,
+        *,
+        engine: str | Engine | None = None,
         **to_csv_kwargs: Any,
     ) -> int:
         """Write the rows as CSV.
@@ -211,6 +292,7 @@ class Export(Rows, Frames):
             batch_size: number of rows converted to text at a time.
             num_proc: number of processes.
             storage_options: options of the file system of a URL.
+            engine: what converts the batches, which this process writes; see `Dataset.map`.
             to_csv_kwargs: options of `pandas.DataFrame.to_csv`; `index` defaults to False.
 
         Returns:
@@ -228,7 +310,8 @@ class Export(Rows, Frames):
         """
         from datasets_core.io.text import write_csv
 
-        return write_csv(self, path_or_buf, batch_size, num_proc, storage_options, to_csv_kwargs)
+        with on_engine(engine, num_proc=num_proc):
+            return write_csv(self, path_or_buf, batch_size, num_proc, storage_options, to_csv_kwargs)
 
     def to_json(
         self,
@@ -236,6 +319,8 @@ class Export(Rows, Frames):
         batch_size: int | None = None,
         num_proc: int | None = None,
         storage_options: dict[str, Any] | None = None,
+        *,
+        engine: str | Engine | None = None,
         **to_json_kwargs: Any,
     ) -> int:
         """Write the rows as JSON lines, or in another form of JSON.
@@ -245,6 +330,7 @@ class Export(Rows, Frames):
             batch_size: number of rows converted to text at a time; with `lines=False` it must cover all rows.
             num_proc: number of processes.
             storage_options: options of the file system of a URL.
+            engine: what converts the batches, which this process writes; see `Dataset.map`.
             to_json_kwargs: options of `pandas.DataFrame.to_json`; `orient` defaults to "records" and `lines` to True.
                 Options other than these two, `force_ascii` and `compression` need pandas, as does another `orient`.
                 `compression` may be "gzip", "bz2", "xz", "infer" or None; the default follows the extension of the path.
@@ -265,13 +351,16 @@ class Export(Rows, Frames):
         """
         from datasets_core.io.text import write_json
 
-        return write_json(self, path_or_buf, batch_size, num_proc, storage_options, to_json_kwargs)
+        with on_engine(engine, num_proc=num_proc):
+            return write_json(self, path_or_buf, batch_size, num_proc, storage_options, to_json_kwargs)
 
     def to_parquet(
         self,
         path_or_buf: Target,
         batch_size: int | None = None,
         storage_options: dict[str, Any] | None = None,
+        *,
+        engine: str | Engine | None = None,
         **parquet_writer_kwargs: Any,
     ) -> int:
         """Write the rows as Parquet, with the features in the file.
@@ -280,6 +369,7 @@ class Export(Rows, Frames):
             path_or_buf: path, URL, or a file opened in binary mode.
             batch_size: number of rows in a row group; None makes groups of about 64 MB.
             storage_options: options of the file system of a URL.
+            engine: what gathers the rows, which this process writes; see `Dataset.map`.
             parquet_writer_kwargs: options of `pyarrow.parquet.ParquetWriter`, such as `compression="zstd"`. By default
                 pages are cut by content (`use_content_defined_chunking=True`, which the footer records) and indexed
                 (`write_page_index=True`).
@@ -299,7 +389,8 @@ class Export(Rows, Frames):
         """
         from datasets_core.io.tables import write_parquet  # takes 12 ms, with pyarrow.parquet
 
-        return write_parquet(self, path_or_buf, batch_size, storage_options, parquet_writer_kwargs)
+        with on_engine(engine):
+            return write_parquet(self, path_or_buf, batch_size, storage_options, parquet_writer_kwargs)
 
     def to_tfrecord(
         self,
@@ -309,6 +400,8 @@ class Export(Rows, Frames):
         batch_size: int | None = None,
         num_proc: int | None = None,
         storage_options: dict[str, Any] | None = None,
+        *,
+        engine: str | Engine | None = None,
     ) -> int:
         """Write the rows as TFRecord files of `tf.train.Example` messages.
 
@@ -328,6 +421,7 @@ class Export(Rows, Frames):
             batch_size: number of rows converted to messages at a time; None means some megabytes of rows.
             num_proc: number of processes.
             storage_options: options of the file system of a URL.
+            engine: what makes the records, which this process writes; see `Dataset.map`.
 
         Returns:
             The size of the framed records, in bytes, before compression.
@@ -347,7 +441,8 @@ class Export(Rows, Frames):
         """
         from datasets_core.io.tfrecord import write_tfrecord  # imported only when needed
 
-        return write_tfrecord(self, path_or_buf, compression, num_shards, batch_size, num_proc, storage_options)
+        with on_engine(engine, num_proc=num_proc):
+            return write_tfrecord(self, path_or_buf, compression, num_shards, batch_size, num_proc, storage_options)
 
     def to_tfds(
         self,

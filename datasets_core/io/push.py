@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any
 
 from datasets_core import files
 from datasets_core.config import parse_size, settings
+from datasets_core.engines import Engine, on_engine
 from datasets_core.engines.threads import RetryPolicy
 from datasets_core.errors import ConfigurationError, OfflineError, PushConflictError, PushError
 from datasets_core.fetch import disk_cache
@@ -158,6 +159,7 @@ def push_splits(
     max_shard_size: int | str | None = None,
     embed_external_files: bool = True,
     num_proc: int | None = None,
+    engine: str | Engine | None = None,
     **where: Any,
 ) -> CommitInfo:
     """Push rows as splits of one config; see `Dataset.push_to_hub`.
@@ -165,16 +167,17 @@ def push_splits(
     Args:
         splits: datasets by split, or streams.
         num_shards: number of files of each split; None computes it from the rows.
-        max_shard_size, embed_external_files, num_proc: see `push_to_hub`.
+        max_shard_size, embed_external_files, num_proc, engine: see `push_to_hub`.
         where: arguments of `push_target`.
     """
     from datasets_core.io.push_card import card_writer  # 15 ms, with pyarrow.parquet
 
     target = push_target(splits=[*splits], **where)
     size = parse_size(max_shard_size)
-    limits = {name: shard_limits(size, num_shards.get(name), num_proc, split=name) for name in splits}
-    features, shards, is_stream = next(iter(splits.values()))._pushed(splits, limits, embeds=embed_external_files)
-    return push(target, shards, card_writer(target, features), is_stream=is_stream)
+    with on_engine(engine, num_proc=num_proc):
+        limits = {name: shard_limits(size, num_shards.get(name), num_proc, split=name) for name in splits}
+        features, shards, is_stream = next(iter(splits.values()))._pushed(splits, limits, embeds=embed_external_files)
+        return push(target, shards, card_writer(target, features), is_stream=is_stream)
 
 
 def push(

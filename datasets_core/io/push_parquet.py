@@ -436,10 +436,14 @@ def shards_of(rows: PushedRows, limits: ShardLimits) -> Callable[[str], Iterator
 
 
 def _written(rows: PushedRows, limits: ShardLimits, folder: str) -> Iterator[LocalShard]:
+    from datasets_core.store import module_state  # 3 ms that reading does without
+
     parts = _Parts(rows, limits.count(0 if limits.num_shards else rows.num_bytes(), rows.num_rows))
     engine = get_engine(num_proc=min(limits.num_proc or 1, len(parts)))
+    options: Any = {"verb": "push_to_hub()", "folder": folder, "ordered": True}
+    work = partial(_write, folder)
     with progress(f"Writing {rows.split} as Parquet", total=rows.num_rows) as bar:
-        for _, shard in engine.run(partial(_write, folder), parts, ordered=True):
+        for _, shard in module_state.run(engine, work, parts, **options):
             bar.update(shard.num_rows)
             yield shard
 
@@ -448,7 +452,8 @@ def _write(folder: str, job: tuple[int, PushedRows]) -> LocalShard:
     from datasets_core.io.push_target import LocalShard
 
     number, rows = job
-    with ShardFile(os.path.join(folder, f"{rows.split}-{number:05d}.parquet"), rows.features) as shard:
+    name = f"{rows.split}-{number:05d}-{os.urandom(4).hex()}.parquet"  # of this attempt: an engine may run a job twice
+    with ShardFile(os.path.join(folder, name), rows.features) as shard:
         for batch in rows.batches():
             shard.add(batch)
     return LocalShard(shard.path, rows.split, shard.num_rows, shard.num_bits // 8)

@@ -15,7 +15,7 @@ import pyarrow as pa
 
 from datasets_core import files
 from datasets_core.config import parse_size, settings
-from datasets_core.engines import get_engine
+from datasets_core.engines import Engine, get_engine, on_engine
 from datasets_core.errors import ArgumentTypeError, ConfigurationError, FileNotFoundDatasetsError
 from datasets_core.features.media.media import embed_table, has_media
 from datasets_core.features.schema import Features
@@ -43,6 +43,8 @@ class Disk(Rows):
         num_shards: int | None = None,
         num_proc: int | None = None,
         storage_options: dict[str, Any] | None = None,
+        *,
+        engine: str | Engine | None = None,
     ) -> None:
         """Save rows, features, split and format to a folder, for `load_from_disk`.
 
@@ -55,6 +57,7 @@ class Disk(Rows):
             num_shards: number of files.
             num_proc: number of files written at the same time.
             storage_options: for the file system of a URL.
+            engine: what writes the files; None: threads.
 
         Raises:
             ConfigurationError: both limits were given, or the folder contains a built dataset.
@@ -69,8 +72,9 @@ class Disk(Rows):
             {'a': 2}
         """
 
-        wanted = {"": Shards.of(max_shard_size, num_shards, num_proc)}
-        save({"": self}, dataset_path, wanted, storage_options, group=False)
+        with on_engine(engine, num_proc=num_proc):
+            wanted = {"": Shards.of(max_shard_size, num_shards, num_proc)}
+            save({"": self}, dataset_path, wanted, storage_options, group=False)
 
     @classmethod
     def load_from_disk(
@@ -155,6 +159,7 @@ def save_group(
     num_shards: Mapping[str, int] | None = None,
     num_proc: int | None = None,
     storage_options: dict[str, Any] | None = None,
+    engine: str | Engine | None = None,
 ) -> None:
     """Save the datasets of several splits to one folder; see `Dataset.save_to_disk`.
 
@@ -167,6 +172,7 @@ def save_group(
         num_shards: number of files, by split.
         num_proc: number of files written at the same time.
         storage_options: for the file system of a URL.
+        engine: what writes the files; None: threads.
 
     Raises:
         ConfigurationError: a split is not a valid folder name, or the keys of `num_shards` are not the splits.
@@ -185,8 +191,9 @@ def save_group(
         raise ConfigurationError(
             f"num_shards is {num_shards!r}. Pass a dict with a number for each split: {', '.join(map(repr, datasets))}."
         )
-    wanted = {name: Shards.of(max_shard_size, (num_shards or {}).get(name), num_proc) for name in datasets}
-    save(datasets, dataset_dict_path, wanted, storage_options, group=True)
+    with on_engine(engine, num_proc=num_proc):
+        wanted = {name: Shards.of(max_shard_size, (num_shards or {}).get(name), num_proc) for name in datasets}
+        save(datasets, dataset_dict_path, wanted, storage_options, group=True)
 
 
 def load_one(
@@ -325,7 +332,8 @@ class Shards(NamedTuple):
     @property
     def are_free(self) -> bool:
         """True if no limits are given, so that existing files can be copied."""
-        return self.num_shards is None and self.max_shard_bytes is None and self.num_proc in (None, 1)
+        is_here = self.num_proc in (None, 1) and settings().engine is None
+        return self.num_shards is None and self.max_shard_bytes is None and is_here
 
 
 def save(
@@ -452,15 +460,24 @@ def _written(dataset: Rows, folder: str, wanted: Shards, bar: Progress) -> tuple
     least, more = divmod(dataset.num_rows, count)
     borders = [least * number + min(number, more) for number in range(count + 1)]
     jobs = [(number, count, start, stop) for number, (start, stop) in enumerate(pairwise(borders))]
-    engine = get_engine("threads" if (wanted.num_proc or 1) > 1 else "serial", num_proc=wanted.num_proc)
+    from datasets_core.store import module_state  # 3 ms that reading does without
+
+    name = None if settings().engine is not None else "threads" if (wanted.num_proc or 1) > 1 else "serial"
+    engine = get_engine(name, num_proc=wanted.num_proc)
     found: list[SavedShard] = []
-    for _, shard in engine.run(partial(_write_shard, dataset, folder), jobs, ordered=True):
+    options: Any = {"verb": "save_to_disk()", "folder": folder, "ordered": True}
+    work = partial(_write_shard, dataset, folder)
+    for _, (written, shard) in module_state.run(engine, work, jobs, **options):
+        os.replace(os.path.join(folder, written), os.path.join(folder, shard.name))
         found.append(shard)
         bar.update(sum(shard.batches or ()))
+    for name in set(os.listdir(folder)) - {shard.name for shard in found}:  # of jobs that ran twice
+        os.unlink(os.path.join(folder, name))
     return tuple(found)
 
 
-def _write_shard(dataset: Rows, folder: str, job: tuple[int, int, int, int]) -> SavedShard:
+def _write_shard(dataset: Rows, folder: str, job: tuple[int, int, int, int]) -> tuple[str, SavedShard]:
+    """Write a file under a name of this attempt; an engine may run a job twice."""
     from datasets_core.features.schema import plain_schema
     from datasets_core.io.saved_folder import SavedShard
     from datasets_core.store.writer import write_stream
@@ -470,8 +487,9 @@ def _write_shard(dataset: Rows, folder: str, job: tuple[int, int, int, int]) -> 
     table = dataset._table
     schema = plain_schema(table.schema.with_metadata(dataset._metadata_of(table)))
     batches = rows_to_save(dataset, schema, start, stop)
-    size, rows, sums = write_stream(os.path.join(folder, name), schema, batches)
-    return SavedShard(name, size, BatchRows(runs(rows)), sums)
+    written = f"{name}-{os.urandom(4).hex()}"
+    size, rows, sums = write_stream(os.path.join(folder, written), schema, batches)
+    return written, SavedShard(name, size, BatchRows(runs(rows)), sums)
 
 
 def rows_to_save(dataset: Rows, schema: pa.Schema, start: int, stop: int) -> Iterator[pa.RecordBatch]:

@@ -12,10 +12,12 @@ from typing import TYPE_CHECKING, Any, ClassVar, Self, TypeVar
 from datasets_core._lazy import later, options_to
 from datasets_core.errors import ArgumentTypeError, ConfigurationError, UnknownSplitError
 from datasets_core.features.schema import Features
+from datasets_core.optional import named_kind
 
 if TYPE_CHECKING:
     import os
 
+    from datasets_core.engines import Engine
     from datasets_core.fetch.hub.client import CommitInfo
 
 F = TypeVar("F", bound=Callable[..., Any])
@@ -53,6 +55,7 @@ class Pushable:
         num_shards: int | None = None,
         embed_external_files: bool = True,
         num_proc: int | None = None,
+        engine: str | Engine | None = None,
     ) -> CommitInfo:
         """Push the rows to a dataset repository of the Hub, as one split of a config, in one commit.
 
@@ -84,6 +87,7 @@ class Pushable:
             embed_external_files: True to store the content of files that images and other media refer to by path.
             num_proc: number of processes that write files, and minimum number of files.  For a stream, each process writes
                 one shard at a time.
+            engine: what writes the files, into the cache; see `load_dataset`.
 
         Returns:
             The commit, as `huggingface_hub.CommitInfo`.
@@ -223,6 +227,24 @@ class Looked:
             >>> viewer.close()  # doctest: +SKIP
         """
         return later("datasets_core.viewer.server", "view")(self, other, port=port, open_browser=open_browser, block=block)
+
+    def widget(self) -> Any:
+        """Return a table of all rows for a notebook, which scrolls and is filtered by the pictures of its columns.
+
+        Needs the extra `notebook`. Where it is installed a notebook shows this table for the dataset itself too.
+
+        Returns:
+            A widget of `anywidget`, for Jupyter, VS Code and marimo.
+
+        Raises:
+            MissingDependencyError: the extra `notebook` is not installed.
+            ConfigurationError: there are no rows or no columns.
+
+        Example:
+            >>> Dataset.from_dict({"a": [1, 2, 3]}).widget()  # doctest: +SKIP
+            DatasetWidget()
+        """
+        return later("datasets_core.viewer.widget", "widget")(self)
 
     def report(self, path: str | os.PathLike[str], *, title: str | None = None) -> str:
         """Write a report of the rows into one HTML file that opens without a network.
@@ -380,6 +402,7 @@ class SplitMapping(dict[str, T], Looked):
         num_shards: Mapping[str, int | None] | None = None,
         embed_external_files: bool = True,
         num_proc: int | None = None,
+        engine: str | Engine | None = None,
     ) -> CommitInfo:
         """Push every split to a dataset repository of the Hub, in one commit.
 
@@ -388,7 +411,7 @@ class SplitMapping(dict[str, T], Looked):
         Args:
             repo_id, config_name, set_default, data_dir, revision: see `Dataset.push_to_hub`.
             commit_message, commit_description, private, token, create_pr: see `Dataset.push_to_hub`.
-            max_shard_size, embed_external_files, num_proc: see `Dataset.push_to_hub`.
+            max_shard_size, embed_external_files, num_proc, engine: see `Dataset.push_to_hub`.
             num_shards: number of files by split; for other splits it is computed from `max_shard_size`.
 
         Returns:
@@ -458,10 +481,8 @@ class SplitMapping(dict[str, T], Looked):
         kind = self._kind.__name__
         for name, rows in self.items():
             if not isinstance(rows, self._kind):
-                raise ArgumentTypeError(
-                    f"Split {name!r} of this {kind}Dict is {type(rows).__name__}, not {kind}. "
-                    f"Assign {'an' if kind[0] in 'AEIOU' else 'a'} {kind}."
-                )
+                found, advice = named_kind(rows, f"Assign {'an' if kind[0] in 'AEIOU' else 'a'} {kind}")
+                raise ArgumentTypeError(f"Split {name!r} of this {kind}Dict is {found}, not {kind}. {advice}.")
         return dict(self)
 
     def _each(self, act: Callable[[str, T], R]) -> dict[str, R]:

@@ -29,6 +29,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from datasets_core.engines import get_engine
+from datasets_core.engines.deadline import SerialEngine
 from datasets_core.errors import ArgumentTypeError, CastError, ConfigurationError
 from datasets_core.features.base import FeatureType, LargeList, List, Value, feature_to_arrow
 from datasets_core.features.types import ClassLabel, FixedShape, Json
@@ -396,7 +397,7 @@ def _write(
 
 def _texts(dataset: Rows, encode: Encode, batches: list[tuple[int, int]], num_proc: int | None) -> Iterator[bytes]:
     engine = get_engine(num_proc=num_proc)
-    if num_proc is None or num_proc == 1 or len(batches) < 2:
+    if isinstance(engine, SerialEngine) or len(batches) < 2:
         for batch in batches:
             yield encode(dataset, batch)
         return

@@ -15,7 +15,8 @@ from typing import IO, Any, overload
 import pyarrow as pa
 
 from datasets_core import files
-from datasets_core.engines import get_engine
+from datasets_core.engines import Engine, get_engine
+from datasets_core.engines.deadline import SerialEngine
 from datasets_core.errors import ArgumentTypeError, ConfigurationError, FileInPlaceError, MediaError
 from datasets_core.features.media.media import MediaPaths, embed_table, has_media
 from datasets_core.features.schema import Features
@@ -353,8 +354,8 @@ def write_tfrecord(
     kind = compression_for(target, compression)
     rows = PushedRows.of(dataset, str(dataset.split or "train"), embeds=False)
     framer = FramedRows(rows.features, rows.paths, None if batch_size is None else checked_batch_size(batch_size))
-    get_engine(num_proc=num_proc)  # raises for an invalid number
-    write = _Write(rows, framer, kind, _job_rows(dataset) if num_proc is not None and num_proc > 1 else None, num_proc)
+    engine = get_engine(num_proc=num_proc)
+    write = _Write(rows, framer, kind, None if isinstance(engine, SerialEngine) else _job_rows(dataset), engine)
     with progress("Writing TFRecord", total=dataset.num_rows) as bar:
         if num_shards is None and (out := written_through(target)) is not None:
             with out as file:
@@ -377,15 +378,13 @@ class _Write:
         rows: all rows.
         framer: encodes rows as frames.
         compression: compression of the files.
-        job_rows: number of rows sent to another process at a time; None: this process makes all frames.
-        num_proc: number of processes that make frames.
+        job_rows: number of rows sent to a worker at a time; None: this process makes all frames.
+        engine: makes the frames.
     """
 
-    def __init__(
-        self, rows: PushedRows, framer: FramedRows, compression: str, job_rows: int | None, num_proc: int | None
-    ) -> None:
+    def __init__(self, rows: PushedRows, framer: FramedRows, compression: str, job_rows: int | None, engine: Engine) -> None:
         self._rows, self._framer, self._compression = rows, framer, compression
-        self._job_rows, self._num_proc = job_rows, num_proc
+        self._job_rows, self._engine = job_rows, engine
         self.rounded: list[str] = []
 
     def whole(self, out: IO[bytes], bar: Progress) -> int:
@@ -420,8 +419,7 @@ class _Write:
             self.rounded += self._framer.rounded
             return
         jobs = _Jobs(self._rows, spans, self._job_rows)
-        engine = get_engine(num_proc=self._num_proc)
-        made = engine.run(partial(_all_made, self._framer), jobs, ordered=True)
+        made = self._engine.run(partial(_all_made, self._framer), jobs, ordered=True)
         with closing(made) as done:  # type: ignore[type-var]
             for count in jobs.counts:
                 yield self._taken(done, count)

@@ -76,7 +76,7 @@ def front_matter(text: str, *, path: str) -> tuple[str, int] | None:
     """Return the YAML of a card and the number of lines above it; None if a README has none.
 
     Raises:
-        ManifestError: it is begun and not ended.
+        ManifestError: the front matter is not closed.
     """
     if path.endswith((".yaml", ".yml")):
         return text, 0
@@ -106,7 +106,7 @@ def card_nodes(text: str, *, path: str, lines_above: int = 0) -> dict[str, tuple
 
 
 def check_yaml(text: str, *, path: str, lines_above: int = 0) -> None:
-    """Refuse broken YAML, without the time that it takes to make something of it.
+    """Refuse invalid YAML, without the time that constructing its values would take.
 
     Raises:
         ManifestError: as for `card_nodes`.
@@ -131,7 +131,7 @@ def yaml_list(nodes: Iterable[Any]) -> Any:
 
 
 def yaml_text(node: Any) -> str:
-    """Return the YAML of a node, as the libraries of the Hub write it: no line is folded that they would not fold."""
+    """Return the YAML of a node, as the libraries of the Hub write it: lines are folded only where they would fold them."""
     return str(yaml.serialize(node, Dumper=yaml.SafeDumper, allow_unicode=True))
 
 
@@ -141,7 +141,7 @@ class _Writer(yaml.SafeDumper):
 
 
 class _CardReader:
-    """Reads the YAML of one card; knows its file and its lines."""
+    """Reads the YAML of one card; errors name its file and line."""
 
     def __init__(self, path: str, lines_above: int) -> None:
         self._path, self._lines_above = path, lines_above
@@ -163,7 +163,7 @@ class _CardReader:
         self._compose(text, only_looks="*" not in text and "&" not in text)
 
     def _root(self, text: str) -> Any:
-        """Return the mapping that the YAML is; None if it says nothing."""
+        """Return the YAML as a mapping; None if it is empty."""
         root = self._compose(text)
         if root is None or _is_null(root):
             return None
@@ -298,7 +298,8 @@ class _CardReader:
             raise ManifestError(self._path, f"near line {line}: the YAML contains a character that is not allowed") from error
 
     def _pairs(self, node: Any) -> Iterator[tuple[Any, Any]]:
-        """Yield the keys and values of a mapping node, with merges (`<<`) expanded; of a duplicate key the last value.
+        """Yield the keys and values of a mapping node, with merges (`<<`) expanded; for a duplicate key, the last value is
+        used.
 
         The libraries of the Hub do the same.
         """
@@ -378,7 +379,7 @@ class _Weight:
 
 
 class _Weigher:
-    """Measures a document event by event, counting each alias as its target, before it is constructed."""
+    """Measures a document event by event before it is constructed; each alias counts as its target."""
 
     def __init__(self, fail: Callable[[Any, str], NoReturn]) -> None:
         self._fail = fail
@@ -386,7 +387,7 @@ class _Weigher:
         self._known: dict[str, _Weight] = {}
 
     def weigh(self, events: Iterable[Any]) -> None:
-        """Raise through `fail` when the document is too large, too deep, or contains itself."""
+        """Call `fail` if the document is too large, too deep, or contains itself."""
         for event in events:
             if isinstance(event, yaml.CollectionStartEvent):
                 self._open.append(_Weight(event.anchor))
@@ -416,7 +417,7 @@ class _Weigher:
 
 
 def way_out(path: str) -> str | None:
-    """Why a path of a card may lead out of its repository; None for a path that stays inside.
+    """Return why a path of a card may lead out of its repository; None for a path that stays inside.
 
     >>> way_out("data/*.csv"), way_out("../x"), way_out("s3://bucket/x")
     (None, "contains '..'", 'has a scheme')

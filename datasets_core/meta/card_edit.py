@@ -79,7 +79,7 @@ def _start_of(text: str, lines: int) -> int:
 
 
 def _merged_by_lines(yaml: str, edits: Mapping[str, Mapping[str, Edit]], path: str, above: int, end: str) -> str | None:
-    """As `_merged`, and only the entries that change are made nodes of; None if lines do not show which these are."""
+    """Like `_merged`, but only the entries that change are parsed; None if lines do not show which these are."""
     _check(yaml, path, above)
     for key in _KEYS:
         for config, edit in edits.get(key, {}).items():
@@ -92,7 +92,7 @@ def _merged_by_lines(yaml: str, edits: Mapping[str, Mapping[str, Edit]], path: s
 
 @lru_cache(maxsize=2)
 def _check(yaml: str, path: str, above: int) -> None:
-    """Refuse invalid YAML; a card is merged before its rows are made, and once more when they are there."""
+    """Refuse invalid YAML; a card is merged before its rows are written, and again afterwards."""
     check_yaml(yaml, path=path, lines_above=above)
 
 
@@ -149,7 +149,7 @@ class _Entries:
 
     Attributes:
         key: `configs` or `dataset_info`.
-        old: the present nodes.
+        old: the existing nodes.
         new: the new nodes; the same objects if unchanged.
         node: the value of the key; None without the key.
         name: the node of the key.
@@ -187,7 +187,7 @@ class _Entries:
 
     @property
     def value(self) -> Any:
-        """The node of all: one `dataset_info` is a mapping, several are a list, and so are configs."""
+        """Return the node of all entries: a mapping for one `dataset_info`, a list for several, and a list for configs."""
         if self.key == "configs" or len(self.new) != 1:
             return yaml_list([_named(node, config) for config, node in self.new.items()])
         ((config, node),) = self.new.items()
@@ -233,7 +233,7 @@ def _mapping(pairs: list[tuple[Any, Any]]) -> Any:
 
 
 def _spliced(yaml: str, nodes: Mapping[str, tuple[Any, Any]], wanted: Mapping[str, _Entries], end: str) -> str | None:
-    """Return the YAML with the lines of what changes replaced; None if its lines do not show what belongs to what."""
+    """Return the YAML with the lines of changed entries replaced; None if the entries are not separated by lines."""
     lines = [line for line in _LINE.findall(yaml) if line]
     column = 0
     if nodes:
@@ -288,9 +288,7 @@ def _whole(entries: _Entries, column: int) -> str:
 
 
 def _item_lines(lines: list[str], entries: _Entries) -> list[tuple[int, int]] | None:
-    """Return the first line of each entry of a list and the one after its last; None if they are not in lines of their
-    own.
-    """
+    """Return the first line of each entry of a list and the line after its last; None if entries share lines."""
     node = entries.node
     if node.id != "sequence" or node.flow_style or not node.value or entries.value.id != "sequence":
         return None
@@ -321,11 +319,11 @@ def _rewritten(nodes: Mapping[str, tuple[Any, Any]], wanted: Mapping[str, _Entri
     return yaml_text(made)
 
 
-# -- what it says ------------------------------------------------------------------------------------------------------
+# -- meaning ------------------------------------------------------------------------------------------------------
 
 
 def _says(yaml: str, nodes: Mapping[str, tuple[Any, Any]], wanted: Mapping[str, _Entries], path: str) -> bool:
-    """Return True if the YAML says what was wanted, and of all else what it said before."""
+    """Return True if the YAML has the intended changes, and everything else is unchanged."""
     try:
         found = card_nodes(yaml, path=path)
     except ManifestError:
@@ -361,7 +359,7 @@ def _same(one: Any, other: Any) -> bool:
 
 
 def _have_aliases(nodes: Mapping[str, tuple[Any, Any]], keys: Iterable[str]) -> bool:
-    """Return True if something below one of the keys is written elsewhere, or is meant elsewhere."""
+    """Return True if an alias connects values below one of the keys with values elsewhere."""
     seen: Counter[int] = Counter()
     below: set[int] = set()
     for key, (_, value) in nodes.items():

@@ -1,7 +1,7 @@
 """Sections of a large card for one config, found by indentation, so that the YAML of others is not parsed.
 
-Only plain block YAML is cut, as tools write it.  Anything whose meaning may differ from its lines (anchors, tags, tabs,
-flow over several lines, a key that appears twice) is not cut, and the whole is parsed.
+Only plain block YAML is cut, as tools write it.  If the meaning may not follow from the lines (anchors, tags, tabs, flow over
+several lines, a duplicate key), the whole is parsed.
 """
 
 from __future__ import annotations
@@ -93,7 +93,7 @@ def cut_config(text: str, key: str, config: str) -> Cut | None:
 
 
 def cut_key(text: str, key: str) -> Cut | None:
-    """Return a top-level key with all that is below it; None if the whole must be parsed."""
+    """Return a top-level key with everything below it; None if the whole must be parsed."""
     try:
         return _block(text, key)[0]
     except _Unclear:
@@ -122,7 +122,7 @@ def entry_lines(text: str, key: str) -> list[tuple[str, int, int]] | None:
 
 
 def _block(text: str, key: str) -> tuple[Cut, frozenset[int]]:
-    """Return a top-level key with all that is below it, and which of its lines belong to a text of several lines."""
+    """Return a top-level key with everything below it, and which of its lines belong to multi-line texts."""
     text = "\n" + text.replace("\r\n", "\n")
     if any(mark in text for mark in _STRANGE) or text[-1] != "\n":
         raise _Unclear
@@ -149,7 +149,7 @@ def _key_of(line: str) -> str | None:
 
 
 def _hidden(text: str, lines: Sequence[str]) -> frozenset[int]:
-    """Return the lines inside of texts of several lines: quoted ones, and block scalars."""
+    """Return the lines inside multi-line texts: quoted ones, and block scalars."""
     odd: list[int] = []
     for quote in "'\"":
         if quote in text:
@@ -179,7 +179,7 @@ def _marked(text: str, lines: Sequence[str]) -> Iterator[int]:
 
 
 def _behind(lines: Sequence[str], number: int) -> int:
-    """Return the line after the value that begins in a line: the next one, unless a text of several lines is begun there."""
+    """Return the line after the value that begins in a line: the next one, unless a multi-line text begins there."""
     line = lines[number]
     body = line.lstrip(" ")
     if not body or body[0] == "#":
@@ -198,7 +198,7 @@ def _behind(lines: Sequence[str], number: int) -> int:
 
 
 def _behind_value(lines: Sequence[str], number: int, body: str, value: str) -> int:
-    """As `_behind`, of a line whose first key has that value."""
+    """Like `_behind`, for a line whose first key has that value."""
     first = value[:1]
     if not first or first not in _SPECIAL:
         return number + 1
@@ -230,7 +230,7 @@ def _indent(line: str) -> int:
 
 
 def _items(lines: Sequence[str], hidden: frozenset[int]) -> list[tuple[int, int]]:
-    """Return begin and end of the items of the list; one item or none if it is not a list."""
+    """Return start and end of the items of the list; one item or none if it is not a list."""
     first = next((line for line in lines[1:] if line.strip(" ") and line.lstrip(" ")[0] != "#"), "")
     column = _indent(first)
     if not (first[column:] == "-" or first.startswith("- ", column)):
@@ -286,7 +286,7 @@ def _name_in(lines: Sequence[str], start: int, stop: int, hidden: frozenset[int]
 
 
 def _name(lines: Sequence[str], number: int, stop: int, column: int) -> str:
-    """Return the name after `config_name:`, as it is written, without its quotes."""
+    """Return the name after `config_name:` in its written form, without quotes."""
     value = lines[number].partition(":")[2].strip(" ")
     below = next((line for line in lines[number + 1 : stop] if line.strip(" ")), "")
     if _indent(below) > column:

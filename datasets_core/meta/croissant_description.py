@@ -54,7 +54,7 @@ class Ids:
         self._taken: set[str] = set()
 
     def new(self, *parts: str) -> str:
-        """Return an identifier that shows a name, the last of `parts`, after those that are identifiers already."""
+        """Return an identifier that shows a name, the last of `parts`, after the other parts, which are identifiers already."""
         *before, last = parts
         return self._unique("/".join((*before, _segment(last))))
 
@@ -76,7 +76,7 @@ class Ids:
 
 
 def _segment(text: str) -> str:
-    """Return one part of an identifier: dots alone would lead to another place, and an empty part nowhere."""
+    """Return one part of an identifier: neither empty nor only dots, which would change the path."""
     if not text.strip("."):
         return "%2E" * len(text) or "_"
     return quote(text, safe="~", errors="replace")
@@ -119,7 +119,7 @@ class _Place:
 
     Attributes:
         column: the name.
-        paths: JSON paths, one for each list entered, the last for its items.
+        paths: JSON paths, one for each list on the way, the last for its items.
     """
 
     column: str
@@ -129,7 +129,9 @@ class _Place:
         return replace(self, paths=(*self.paths[:-1], _stepped(self.paths[-1], key)))
 
     def inside(self) -> _Place:
-        """In the elements of a list: paths apply to each of them, but for the list that the column itself is."""
+        """Return the place in the elements of a list: paths apply to each element, except for a list that is the
+        column itself.
+        """
         return self if self.paths == ("",) else replace(self, paths=(*self.paths, ""))
 
 
@@ -187,7 +189,7 @@ class FieldWriter:
         return source
 
     def _enumerated(self, node: str, name: str, names: Sequence[str]) -> str:
-        """Write down the names of classes; the identifier of the field that numbers them."""
+        """Record the names of classes; return the identifier of the field that numbers them."""
         record_set = self._ids.of_path(f"{node.replace('/', '_')}_labels")
         number, label = self._ids.new(record_set, "index"), self._ids.new(record_set, "name")
         self.enumerations.append(
@@ -276,7 +278,7 @@ def split_nodes(
         splits: their names, at least one.
         files: those of the rows, each of one split; empty if they are still to be written.
         source: the node of the files.
-        columns: names of the columns, which the name of the field avoids.
+        columns: names of the columns; the name of the field differs from these.
     """
     called = next(word for number in range(len(columns) + 1) if (word := "split" + "_name" * number) not in columns)
     node = ids.of_path(f"{record_set}_splits")
@@ -355,8 +357,8 @@ class CroissantFacts:
     """Metadata of a dataset for its description.
 
     Attributes:
-        name: of the dataset.
-        config: of its config.
+        name: name of the dataset.
+        config: name of its config.
         description, citation, license, homepage, version: as recorded; "" if unknown.
         features: its columns; None if unknown.
         splits: their names.
@@ -433,7 +435,7 @@ def _facts(said: CroissantFacts, files: DatasetFiles) -> dict[str, Any]:
 
 
 def _of_splits(tables: Sequence[DatasetFile], splits: Sequence[str]) -> list[DatasetFile]:
-    """Return the files that hold rows of the splits; all of them where no split is known."""
+    """Return the files with rows of the splits; all files if splits are unknown."""
     return [file for file in tables if not file.splits or not splits or set(file.splits) & set(splits)]
 
 
@@ -467,7 +469,7 @@ def _source(
 
 
 def _includes(names: Sequence[str]) -> list[str]:
-    """Patterns that name these files and no others: each for itself."""
+    """Return patterns that match exactly these files, one for each."""
     return ["".join(f"[{sign}]" if sign in "*?[" else sign for sign in plain_text(name)) for name in names]
 
 
@@ -479,7 +481,7 @@ def _record_sets(
     source: Mapping[str, Any],
     tables: Sequence[DatasetFile],
 ) -> list[dict[str, Any]]:
-    """Return the record set of the rows, after those that it refers to: the splits, and the names of classes."""
+    """Return the record set of the rows, after the record sets that it refers to: the splits, and the names of classes."""
     before: list[dict[str, Any]] = []
     fields: list[dict[str, Any]] = []
     told = dict.fromkeys(split for file in tables for split in file.splits)

@@ -35,7 +35,7 @@ _MAX_JSON_LD_DEPTH = 120
 
 
 class Terms:
-    """The terms of one description, as its `@context` explains them.
+    """The terms of one description, as defined by its `@context`.
 
     >>> terms = Terms({"croiss": "http://mlcommons.org/croissant/", "fields": {"@id": "croiss:field"}})
     >>> terms.plain({"fields": [{"croiss:source": 1, "https://schema.org/name": "a", "prov:label": "b"}]})
@@ -56,7 +56,7 @@ class Terms:
                     self._prefixes[term] = iri
 
     def plain(self, node: Any, depth: int = 0) -> Any:
-        """Return the same with short keys; those of vocabularies that do not describe datasets are left out.
+        """Return the same document with short keys, without keys of vocabularies that do not describe datasets.
 
         Raises:
             RecursionError: it is nested too deep.
@@ -251,7 +251,7 @@ class _Parser:
 
     @staticmethod
     def _named_apart(fields: Iterable[FieldNode]) -> tuple[FieldNode, ...]:
-        """Fields with names of their own: those that share one get the last part of their identifiers, or all of it."""
+        """Return fields with unique names: fields with the same name get the last part of their identifiers, or all of it."""
         listed = list(fields)
         for is_last in (True, False):
             counts = Counter(field.name for field in listed)
@@ -347,7 +347,7 @@ def _reference_text(node: Any) -> str:
 
 
 def _text(value: Any) -> str:
-    """Return a text, in English where it is given in several languages."""
+    """Return a text, in English if it is given in several languages."""
     if isinstance(value, dict):
         value = value.get("@value", value.get("en", next(iter(value.values()), "")))
     if isinstance(value, list):
@@ -357,7 +357,7 @@ def _text(value: Any) -> str:
 
 
 def _short(name: str, parents: tuple[str, str]) -> str:
-    """Return the name of a column: without the record set, or the field, that some write before it."""
+    """Return the name of a column, without the prefix of the record set or field that some descriptions add."""
     for parent in parents:
         if parent and name.startswith(f"{parent}/") and len(name) > len(parent) + 1:
             return name[len(parent) + 1 :]

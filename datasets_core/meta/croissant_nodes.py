@@ -41,14 +41,14 @@ class FieldNode:
 
     Attributes:
         id: its identifier.
-        name: what its column is called.
+        name: name of its column.
         data_types: the last parts of the IRIs of its types.
-        source: where its values come from.
-        references: what they refer to, in another record set.
+        source: source of its values.
+        references: the field of another record set to which they refer.
         sub_fields: the fields inside it.
-        shape: the lengths of the lists that it is, -1 for any length; () for a single value.
-        constant: the value of all rows, alone in a tuple.
-        fault: what the node says that is not supported, as the predicate of a sentence; it counts where the field is read.
+        shape: the lengths of its nested lists, -1 for any length; () for a single value.
+        constant: the value of all rows, in a tuple.
+        fault: an unsupported part of the node, as the predicate of a sentence; an error if the field is read.
     """
 
     id: str
@@ -91,7 +91,7 @@ class RecordSetNode:
 
     @property
     def is_main(self) -> bool:
-        """True if it holds the rows of a dataset, and not its splits, classes or other things that rows refer to."""
+        """True if it contains the rows of a dataset, and not its splits, classes or other data that rows refer to."""
         return self.data is None and not {"Split", "Enumeration"} & set(self.data_types)
 
 
@@ -207,7 +207,7 @@ _ARRAYS = {2: Array2D, 3: Array3D, 4: Array4D, 5: Array5D}
 
 
 def is_known(data_types: Sequence[str]) -> bool:
-    """Return True if at least one of these types is one that values can be read as."""
+    """Return True if values can be read as at least one of these types."""
     return any(each in _EXACT or each in _LOOSE or each in _MEDIA or each == _BOX for each in data_types)
 
 
@@ -217,7 +217,7 @@ def is_media(data_types: Sequence[str]) -> bool:
 
 
 def is_read_as_text(data_types: Sequence[str]) -> bool:
-    """Return True if values in a text file are taken unchanged: texts, and times, which have formats of their own."""
+    """Return True if values in a text file are taken unchanged: texts, and times, which have their own formats."""
     if is_media(data_types) or _BOX in data_types:
         return False
     return value_feature(data_types, None).dtype not in ("bool", *_EXACT.values())
@@ -228,7 +228,7 @@ def value_feature(data_types: Sequence[str], stored: pa.DataType | None) -> Any:
 
     Args:
         data_types: the last parts of the IRIs of their types.
-        stored: the type in the file, where that has types; None for text.
+        stored: the type in the file, if it has types; None for text.
 
     >>> value_feature(["Integer"], pa.int16()), value_feature(["Integer"], None), value_feature(["Int8"], pa.int16())
     (Value('int16'), Value('int64'), Value('int8'))
@@ -307,8 +307,8 @@ def field_feature(field: FieldNode, stored: pa.DataType | None, classes: Mapping
 
 
 def class_names(document: CroissantDocument, field: FieldNode) -> list[str] | None:
-    """Return the names of the classes that a field numbers from 0 on, where the record set that it refers to lists such; else
-    None.
+    """Return the names of the classes that a field numbers from 0, if the record set to which it refers lists them;
+    else None.
     """
     target = document.fields.get(field.references.node) if field.references is not None else None
     if target is None or target[0].data is None or "Enumeration" not in target[0].data_types:

@@ -20,7 +20,7 @@ from datasets_core.files import FileEntry
 from datasets_core.meta.listings import FORMATS, RECORD_INDEX, Listing, entry_at, list_folder, member, paths_in
 from datasets_core.meta.splits import is_split_name
 
-# Which files of a listing a glob names, and which split a file belongs to by its name.
+# The files of a listing that match a glob, and the split of a file by its name.
 
 
 SPLIT_KEYWORDS = {
@@ -110,7 +110,7 @@ def _special_folders(path: str) -> int:
 
 
 def _visible_to(pattern: str) -> Callable[[str], bool]:
-    """Return the test that `pattern` puts to a path: no more hidden or `__` parts than it spells out itself, no excluded
+    """Return the test of a path for `pattern`: no hidden or `__` parts except those in the pattern itself, and no excluded
     name.
     """
     hidden, special, name = _hidden_parts(pattern), _special_folders(pattern), pattern.rpartition("/")[2]
@@ -141,7 +141,7 @@ def match(pattern: str, paths: Iterable[str]) -> list[str]:
 
 
 def infer_splits(paths: Sequence[str]) -> dict[str, list[str]]:
-    """Return relative paths by the split in their names; the first rule that any file follows applies to all.
+    """Return relative paths by the split in their names; the first rule that matches any file applies to all.
 
     The rules: sharded names (`data/<split>-00000-of-00003.csv`, any split name), a keyword as a folder's name, a keyword in
     the file's name, and else everything is `train`.  A keyword ends at one of `-._`, a blank, a digit or the name's border.
@@ -194,9 +194,7 @@ def _by_keyword(paths: Sequence[str], any_keyword: str, templates: tuple[str, ..
 
 
 def _ranked(candidates: list[str], words: tuple[str, ...], templates: tuple[str, ...]) -> list[str]:
-    """Return the candidates that a keyword with borders finds, those of the first keyword and the first borders first, each
-    once.
-    """
+    """Return the candidates that match a keyword with borders, each once, ordered by keyword and then by borders."""
     found: list[str] = []
     left = candidates
     for word, template in itertools.product(words, templates):
@@ -222,8 +220,8 @@ class DataFilesList(list[str]):
     """The files of one split, in reading order.
 
     Attributes:
-        identities: (path, bytes or -1, mtime or ETag or "") of each file: a part of the key under which a build is kept.
-        links: what the user did not name himself and a link leads to: the path, the link, and the folder of the dataset.
+        identities: (path, bytes or -1, mtime or ETag or "") of each file: a part of the cache key of a build.
+        links: files behind links that the user did not name: the path, the link, and the folder of the dataset.
     """
 
     identities: tuple[Identity, ...]
@@ -272,7 +270,7 @@ class DataFilesList(list[str]):
         return found.keep([path for path in found if any(f".{part}" in allowed_extensions for part in path.split(".")[1:])])
 
     def keep(self, kept: Iterable[str]) -> DataFilesList:
-        """Only the files in `kept`, in the present order."""
+        """Return only the files in `kept`, in the current order."""
         wanted = set(kept)
         pairs = [(path, identity) for path, identity in zip(self, self.identities, strict=True) if path in wanted]
         return DataFilesList((path for path, _ in pairs), (identity for _, identity in pairs), self.links)
@@ -305,7 +303,7 @@ class DataFilesDict(dict[str, DataFilesList]):
 
     @property
     def identities(self) -> tuple[Identity, ...]:
-        """The identities of all files, split by split."""
+        """The identities of all files, in the order of the splits."""
         return tuple(identity for found in self.values() for identity in found.identities)
 
     @property
@@ -314,11 +312,11 @@ class DataFilesDict(dict[str, DataFilesList]):
         return all(files.is_local_path(path) for found in self.values() for path in found)
 
 
-# -- what the user wrote -----------------------------------------------------------------------------------------------
+# -- the user's argument -----------------------------------------------------------------------------------------------
 
 
 def by_split(data_files: DataFiles) -> dict[str, list[str]]:
-    """`data_files` in any of its forms as split → patterns.
+    """Return `data_files`, in any of its forms, as split → patterns.
 
     >>> by_split("a.csv"), by_split({"train": "a.csv", "test": ["b.csv"]})
     ({'train': ['a.csv']}, {'train': ['a.csv'], 'test': ['b.csv']})
@@ -382,7 +380,7 @@ def _flat(value: Any) -> Iterator[str]:
         raise ConfigurationError(f"data_files contains {shown}. Give paths, patterns or URLs, alone, in lists, or by split.")
 
 
-# -- what is there -----------------------------------------------------------------------------------------------------
+# -- existing files -----------------------------------------------------------------------------------------------------
 
 
 def resolve_data_files(
@@ -402,7 +400,7 @@ def resolve_data_files(
         data_files: path, glob or URL, alone, in a list, or by split.
         base_path: base of relative paths; default: the working directory.
         storage_options: for the file system of the URLs.
-        of_user: True for patterns of the user in `data_files`, who may name any path, and not the dataset's card.
+        of_user: True for patterns of the user, who may name any path; False for those of the dataset's card.
         listing: known listings; files in it are looked up there, at its pinned version.
 
     Raises:
@@ -455,7 +453,7 @@ def _refuse_unreadable(found: Iterable[FileEntry]) -> None:
     """Refuse unreadable files of a listing.
 
     Raises:
-        DataFilesNotFoundError: a local path that is a broken link, or a pipe, a device and the like.
+        DataFilesNotFoundError: a local path is a broken link, or a pipe, a device or similar.
     """
     for each in found:
         if each.size < 0 and not files.is_url(each.path):
@@ -471,7 +469,7 @@ def _why_unreadable(path: str) -> str:
 def _refuse_gaps(found: Mapping[str, Iterable[str]], folder: str, pattern: str | None = None, *, warns: bool = False) -> None:
     """Refuse, or warn of (`warns`), incomplete sets of shards (`-00000-of-00003`), among those that match `pattern`.
 
-    Shards may be counted from 1, and each may carry a hash of its own.
+    Shards may be counted from 1, and each name may have its own hash.
     """
     sets: dict[tuple[str, str, str], dict[int, str]] = {}
     for path in itertools.chain.from_iterable(found.values()):
@@ -569,7 +567,7 @@ class _Search:
         raise DataFilesNotFoundError(f"There is no data file {path}. {folder} contains: {_there(folder)}.")
 
     def _listed(self, known: Listing, path: str, name: str, wild: bool) -> FileEntry | None:
-        """Return the one file at `path` in what is known; None if `path` is a pattern."""
+        """Return the one file at `path` in the known listings; None if `path` is a pattern."""
         found = known.entry(path)
         if found is not None or wild:
             return found
@@ -622,7 +620,7 @@ class _Search:
 
 
 def _is_plain(name: str) -> bool:
-    """Return True if `name` is an absolute local path without wildcards, in the form that `_Search` gives to others."""
+    """Return True if `name` is an absolute local path without wildcards, in the form that `_Search` would return."""
     return name.startswith("/") and re.search(_NOT_PLAIN, name) is None
 
 

@@ -68,7 +68,7 @@ class Deferred:
     """A value made on first use.
 
     Args:
-        make: makes it.
+        make: returns the value.
 
     >>> deferred = Deferred(lambda: 6 * 7)
     >>> deferred.value
@@ -102,7 +102,7 @@ def _same(value: Any) -> Any:
 
 
 class _FeaturesField:
-    """`DatasetInfo.features`: plain columns of a stored form become `Features` when they are looked at."""
+    """`DatasetInfo.features`: plain columns of a stored form become `Features` on first access."""
 
     def __get__(self, info: Any, owner: type | None = None) -> Any:
         if info is None:
@@ -117,7 +117,7 @@ class _FeaturesField:
 
 
 class _OfFiles:
-    """Origin of the files of a dataset, besides the fields of its info.  Not compared, and not stored."""
+    """Origin of the files of a dataset, in addition to the fields of its info. It is neither compared nor stored."""
 
     files_origin: FilesOrigin | None = None
 
@@ -400,7 +400,7 @@ DatasetInfo.features = _FeaturesField()  # type: ignore[assignment]
 
 
 def _plain_dtypes(form: Any) -> dict[str, str] | None:
-    """Return the dtypes by column of a stored form whose columns are all plain values; None of others."""
+    """Return the dtypes by column of a stored form whose columns are all plain values; None for others."""
     if type(form) is not dict or not form:
         return None
     found: dict[str, str] = {}
@@ -467,7 +467,7 @@ def _is_stored(form: Any) -> bool:
 
 
 def _copied(value: Any) -> Any:
-    """As `copy.deepcopy`, which takes ten times as long over the records of thousands of downloads."""
+    """Like `copy.deepcopy`, which takes ten times as long for the records of thousands of downloads."""
     kind = type(value)
     if kind is dict:
         return {key: item if type(item) in _UNCHANGING else _copied(item) for key, item in value.items()}
@@ -563,7 +563,7 @@ def info_of(form: Any, *, path: str, place: str = "") -> DatasetInfo:
         place: place in the file, for messages.
 
     Raises:
-        ManifestError: the form cannot be understood.
+        ManifestError: the form is invalid.
     """
     where = f"{place}: " if place else ""
     if not isinstance(form, Mapping):
@@ -578,7 +578,7 @@ def info_of(form: Any, *, path: str, place: str = "") -> DatasetInfo:
 
 
 def restated(error: DatasetsCoreError, *, path: str, where: str = "") -> ManifestError:
-    """Return the error of a value as an error of the file that contains it, with the place before the same text."""
+    """Return the error of a value as an error of its file, with the place before the same text."""
     reason, stop, advice = str(error).removesuffix(".").rpartition(". ")
     return ManifestError(path, where + reason, advice=advice) if stop else ManifestError(path, where + advice)
 
@@ -588,7 +588,7 @@ def _kind(value: Any) -> str:
     return names.get(type(value), "null")
 
 
-# What a card says, as values: its configs, and what it records of each.
+# The content of a card as values: its configs, and the records of each.
 
 
 _CONFIG_NAME = r"(?!\.{1,2}$)[^<>:/\\|?*\x00-\x1f\x7f]{1,255}"
@@ -616,9 +616,9 @@ class ConfigEntry(NamedTuple):
         name: the config's name.
         data_files: patterns by split, relative to the repository; None if the card names none.
         data_dir: folder inside the repository, if one is named.
-        default: whether the card calls it the default.
+        default: True if the card marks it as the default.
         version: version, if one is named.
-        options: everything else, for the builder's config; `features` as a `Features`.
+        options: all other keys, for the builder's config; `features` as a `Features`.
     """
 
     name: str
@@ -631,7 +631,7 @@ class ConfigEntry(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Card:
-    """A card: its configs in their order, and what it records by config name."""
+    """A card: its configs in order, and its records by config name."""
 
     configs: list[ConfigEntry] = field(default_factory=list)
     infos: Mapping[str, DatasetInfo] = field(default_factory=dict)
@@ -662,7 +662,7 @@ class LazyInfos(Mapping[str, DatasetInfo]):
 
     @abc.abstractmethod
     def every(self) -> dict[str, DatasetInfo]:
-        """Return all of them."""
+        """Return the infos of all configs."""
 
     def __getitem__(self, name: str) -> DatasetInfo:
         if name not in self._made:
@@ -680,7 +680,7 @@ class LazyInfos(Mapping[str, DatasetInfo]):
 
 
 def is_config_name(name: object) -> bool:
-    """Return True if a card may call a config so: the name becomes that of a folder.
+    """Return True if a card may use a name for a config: it becomes the name of a folder.
 
     >>> is_config_name("en-1.0"), is_config_name("a/b"), is_config_name(".."), is_config_name("a\\nb")
     (True, False, False, False)

@@ -151,7 +151,7 @@ _SHARD = r"-[0-9]{5,}-of-[0-9]{5,}$"
 
 
 def extensions(path: str) -> Iterator[str]:
-    """Yield the extensions of a path or URL, the last first, in lower case, without the number of a shard after them.
+    """Yield the extensions of a path or URL, the last first, in lower case, without a shard number after them.
 
     >>> list(extensions("https://x.org/a.CSV.gz?download=1"))
     ['.gz', '.csv']
@@ -184,18 +184,18 @@ def _file_name(path: str) -> str:
 
 
 class Listing(Protocol):
-    """Known content of a store, by URLs at pinned versions, which saves requests for each file."""
+    """Known content of a store, by URLs at pinned versions, which saves a request for each file."""
 
     def holds(self, url: str) -> bool:
-        """Return True if this listing has the content of a URL, or of the archive after its last `::`."""
+        """Return True if this listing contains a URL, or the archive after its last `::`."""
         ...
 
     def pinned(self, url: str) -> str:
-        """Return the URL in its one spelling, at the version that is listed."""
+        """Return the URL in its standard form, at the listed version."""
         ...
 
     def is_whole(self, url: str) -> bool:
-        """Return True if all that the store holds at a pinned URL is listed, so that what is missing is missing there."""
+        """Return True if the listing is complete at a pinned URL, so that a file that is not listed does not exist."""
         ...
 
     def entry(self, url: str) -> FileEntry | None:
@@ -234,7 +234,7 @@ def _list_remote(folder: str, storage_options: dict[str, Any] | None) -> list[Fi
 
 
 def _list_chain(folder: str, storage_options: dict[str, Any] | None) -> list[FileEntry]:
-    """Return the members of `zip://folder::archive.zip` and the like; what changes them is a change of the archive."""
+    """Return the members of `zip://folder::archive.zip` and similar URLs; they only change with the archive."""
     around = _around(folder, storage_options)
     with _archive(around.path):
         fs, inner = files.filesystem(folder, storage_options)
@@ -247,7 +247,7 @@ def _list_chain(folder: str, storage_options: dict[str, Any] | None) -> list[Fil
 
 
 def member(path: str, storage_options: dict[str, Any] | None) -> FileEntry | None:
-    """Return the archive's entry for one of its members; None without one of that name."""
+    """Return the archive's entry for one of its members; None if it does not exist."""
     around = _around(path, storage_options)
     with _archive(around.path):
         found = files.entry(path, storage_options)
@@ -255,7 +255,7 @@ def member(path: str, storage_options: dict[str, Any] | None) -> FileEntry | Non
 
 
 def _around(path: str, storage_options: dict[str, Any] | None) -> FileEntry:
-    """Return the file after the last `::`, which all others are parts of."""
+    """Return the file after the last `::`, which contains all others."""
     outer = path.rpartition("::")[2]
     found = entry_at(outer, storage_options)
     if found is None:
@@ -309,7 +309,7 @@ def _archive(path: str) -> Iterator[None]:
 
 
 def paths_in(folder: str, listing: Iterable[FileEntry]) -> list[str]:
-    """Return the paths of a listing as seen from its folder, with `/` between the parts."""
+    """Return the paths of a listing relative to its folder, with `/` between the parts."""
     if files.is_url(folder):
         root = folder.partition("::")[0].partition("://")[2].strip("/")
         inner = (found.path.partition("::")[0].partition("://")[2].strip("/") for found in listing)
@@ -319,11 +319,11 @@ def paths_in(folder: str, listing: Iterable[FileEntry]) -> list[str]:
     return [found.path[cut:].replace(os.sep, "/") for found in listing]
 
 
-# Small files that a stranger may have written are opened: regular ones of a bounded size, and none outside a folder.
+# Opening of small untrusted files: only regular files of limited size, and none outside a folder.
 
 
 class UnfitFileError(Exception):
-    """A file that is refused; the message says what it is."""
+    """A file that is refused; the message says why."""
 
 
 def opened(path: str, *, most_bytes: int, within: str | None = None) -> BinaryIO:
@@ -367,7 +367,7 @@ def small_bytes(path: str, *, most_bytes: int, within: str | None = None) -> byt
 
 
 def _lies_in(folder: str, path: str, status: os.stat_result) -> bool:
-    """Return True if the file that was opened by `path` lies in the folder."""
+    """Return True if the file that was opened by `path` is in the folder."""
     place = os.path.realpath(path)
     try:
         is_same = os.path.samestat(os.lstat(place), status)

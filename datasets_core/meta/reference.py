@@ -151,8 +151,8 @@ def parse_builder_name(text: str, given: Mapping[str, Any] | None = None) -> Bui
 
 
 def tfds_name(class_name: str) -> str:
-    """Return the name that TensorFlow Datasets gives a class: Hugging Face joins digits to the capitals before them, and it
-    does not.
+    """Return the name of a class in TensorFlow Datasets: unlike Hugging Face, it does not join digits to the capitals before
+    them.
 
     >>> tfds_name("HTTPServer2Data"), tfds_name("QM9")
     ('http_server2_data', 'q_m9')
@@ -175,7 +175,7 @@ def _value(text: str) -> Any:
     return text
 
 
-# Names of datasets as classes and files know them.
+# Names of datasets, and of their classes and files.
 
 
 _WORD_BEFORE_CAPITALISED = r"([A-Z]+)([A-Z][a-z])"
@@ -208,7 +208,7 @@ OF_TFDS = "_dataset_builder"  # what TFDS adds to the name of a folder for that 
 
 
 def script_in(folder: str) -> str | None:
-    """Return the script of a folder: it is called as the folder is, or as TFDS calls it; None if there is none.
+    """Return the script of a folder: it has the name of the folder, or the name that TFDS uses; None if there is none.
 
     >>> script_in("/no/such/folder")
     """

@@ -1,4 +1,4 @@
-"""`RowBlocks`: blocks of the rows of a split in its files, and which can be read alone; `even_splits`; row ids.
+"""`RowBlocks`: blocks of the rows of a split in its files, and whether they can be read separately; `even_splits`; row ids.
 
 The order of a shuffled or divided stream follows from these numbers, and not from where its bytes come from: a build records
 them, so that rows which were built come in the order in which they would have been streamed.
@@ -19,7 +19,7 @@ import numpy.typing as npt
 from datasets_core.errors import ConfigurationError, RankError, RowIdError
 from datasets_core.meta.splits import EvenCut, ReadInstruction, parse_split
 
-# `even_splits`: a split divided among n readers, before its length is known.
+# `even_splits`: a split divided among n readers before its length is known.
 
 
 def even_splits(split: Any, n: int, drop_remainder: bool = False) -> list[Any]:
@@ -94,7 +94,7 @@ class RowBlocks:
     """Blocks of rows, in order; none is empty.
 
     Attributes:
-        rows: of each block.
+        rows: number of rows of each block.
         sizes: bytes of each decoded block, all columns counted; 0 if unknown.
         files: for each block the number of its file, ascending.
         is_indexed: True if any block can be read alone, as row groups of Parquet and record batches of Arrow files;
@@ -122,7 +122,7 @@ class RowBlocks:
         is_indexed: bool = True,
         file_count: int | None = None,
     ) -> RowBlocks:
-        """Blocks with these numbers of rows; those without rows are left out."""
+        """Blocks with these numbers of rows, without empty blocks."""
         counts = np.asarray(rows, np.int64)
         is_full = counts > 0
         given = [np.zeros(len(counts), np.int64) if each is None else np.asarray(each, np.int64) for each in (sizes, files)]
@@ -162,7 +162,7 @@ class RowBlocks:
         return np.cumsum(self.rows)
 
     def cut(self, runs: Iterable[range]) -> RowBlocks:
-        """Return the blocks of some ranges of rows, one run after the other: cut where a run begins or ends, bytes in
+        """Return the blocks of consecutive ranges of rows: blocks are cut where a range begins or ends, and their bytes in
         proportion.
 
         >>> RowBlocks.of([4, 4, 2]).cut([range(3, 9)]).rows.tolist()
@@ -191,7 +191,7 @@ class RowBlocks:
         return RowBlocks(joined[0], joined[1], joined[2], self.is_indexed, self.num_files)
 
     def to_json(self) -> dict[str, Any]:
-        """Return the blocks as plain JSON: each list of numbers as runs `[number, how many in a row]`."""
+        """Return the blocks as plain JSON: each list of numbers as runs `[number, count]`."""
         return {
             "rows": _coded(self.rows),
             "sizes": _coded(self.sizes),
@@ -279,7 +279,7 @@ def shard_number(name: str, total: int, file_name: Callable[[int], str]) -> int 
 
 
 def alike_names(name: str, known: Iterable[str]) -> str:
-    """Return the files of joined folders whose names end in `name`, as words of a message; none for none.
+    """Return the files of joined folders whose names end in `name`, as part of a message; empty if there are none.
 
     >>> alike_names("a.arrow", ["x/a.arrow", "y/a.arrow", "y/b.arrow"])
     ", but 'x/a.arrow', 'y/a.arrow' are"

@@ -13,7 +13,7 @@ from typing import Any, ClassVar, Protocol
 from datasets_core.errors import ConfigurationError, NotPreparedError, RowIdError, RowIndexError, UnknownSplitError
 from datasets_core.meta.splits import ALL, AbsoluteRange, ShardLengths, is_split_name, parse_split
 
-# `FileInstruction`: which rows of one shard file are read.
+# `FileInstruction`: the rows to read of one shard file.
 
 
 @dataclass(frozen=True, eq=False)
@@ -61,7 +61,7 @@ class FileInstruction:
 
     @classmethod
     def of_rows(cls, filename: str, start: int, stop: int, whole: int) -> FileInstruction:
-        """Return rows `start` to `stop` of a file of `whole` rows; unchecked, being made by the hundred thousand."""
+        """Return rows `start` to `stop` of a file of `whole` rows; unchecked, since hundreds of thousands are made."""
         made = object.__new__(cls)
         take = -1 if stop == whole else stop - start
         made.__dict__.update(filename=filename, skip=start, take=take, num_examples=stop - start, examples_in_shard=whole)
@@ -103,7 +103,7 @@ class FileInstruction:
         return hash(self._rows())
 
 
-# `SubSplitInfo`: what is known of a slice or a sum of splits: its rows, its files, and what to read of each.
+# `SubSplitInfo`: information about a slice or a sum of splits: its rows, its files, and the rows to read of each.
 
 
 class _Shards(Protocol):
@@ -318,7 +318,7 @@ class SplitInfo:
     folder: ClassVar[Any] = None  # the folder of the files as a path, where a builder knows it
 
     def __deepcopy__(self, memo: dict[int, Any]) -> SplitInfo:
-        """Return a copy with lists of its own, made in one step: a thousand shards would take milliseconds one by one."""
+        """Return a copy with its own lists, made in one step: copying a thousand shards one by one would take milliseconds."""
         other = copy.copy(self)
         for name, value in vars(other).items():
             if isinstance(value, list):
@@ -438,9 +438,7 @@ class SplitInfo:
         return self.shards.borders[shard] + place
 
     def _shard(self, name: str) -> int | None:
-        """Return the shard with this file name: by the number in the name, and by going through the names where they have
-        none.
-        """
+        """Return the shard with this file name: by the number in the name, or by a search if names have no number."""
         from datasets_core.meta.row_blocks import shard_number
 
         found = shard_number(name, self.num_shards, self.file_name)
@@ -489,7 +487,7 @@ def _is_count(value: object) -> bool:
 
 
 def _check(info: SplitInfo) -> None:
-    """Refuse a stored split whose values are of the wrong kind, or do not fit each other."""
+    """Refuse a stored split whose values have the wrong type, or contradict each other."""
     if not is_split_name(info.name):
         raise ConfigurationError(f"Invalid split name {info.name!r}. Record a name of letters, digits, '_', '-' and '.'.")
     for key in ("num_bytes", "num_examples"):

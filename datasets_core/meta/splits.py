@@ -32,7 +32,7 @@ class ShardLengths(tuple[int, ...]):
 
     @classmethod
     def of(cls, lengths: Iterable[int]) -> ShardLengths:
-        """`lengths`, taken as they are where they have their totals already."""
+        """Return `lengths` as `ShardLengths`; unchanged if they have their totals already."""
         return lengths if isinstance(lengths, cls) else cls(lengths)
 
     @cached_property
@@ -103,7 +103,7 @@ class EvenCut:
         return f"(even{self.n}{'_dropremainder' if self.drop_remainder else ''}[{self.index}])"
 
     def of(self, first: int, last: int) -> tuple[int, int]:
-        """This part of the rows `first` to `last`."""
+        """Return this part of the rows `first` to `last`."""
         size, rest = divmod(last - first, self.n)
         if self.drop_remainder:
             rest = 0
@@ -120,7 +120,7 @@ class SplitPart:
         start, stop: the bounds; None is an open end.
         unit: `abs` (rows), `%` or `shard`.
         rounding: with `%`, `closest` or `pct1_dropremainder`; else None.
-        cuts: even parts, each of what the one before it leaves.
+        cuts: even parts, each of the result of the one before.
     """
 
     split: str
@@ -141,7 +141,7 @@ class SplitPart:
         return f"{self.split}[{bounds}]" + (f"({self.rounding})" if self.rounding == "pct1_dropremainder" else "")
 
     def bounds(self, total: int, shards: Sequence[int] | None) -> tuple[int, int]:
-        """First row and the row after the last, before the cuts, in a split of `total` rows.
+        """Return the first row and the row after the last, before the cuts, in a split of `total` rows.
 
         Raises:
             SplitSyntaxError: `pct1_dropremainder` on fewer than 100 rows.
@@ -171,7 +171,7 @@ class SplitPart:
         return first, last
 
     def _row(self, percent: float, total: int) -> int:
-        """Return the row at `percent`; a negative one counts from the end, also where it rounds to no row at all."""
+        """Return the row at `percent`; a negative one counts from the end, even if it rounds to no row."""
         if self.rounding == "pct1_dropremainder":
             if total < 100:
                 raise SplitSyntaxError(str(self), f"pct1_dropremainder needs at least 100 rows, but {self.split!r} has {total}")
@@ -439,7 +439,7 @@ def slice_part(split_name: str, *, from_: float | None, to: float | None, unit: 
 
 
 def _in_our_order(rounding: Any, from_: Any, to: Any, unit: Any) -> tuple[Any, Any, Any, Any]:
-    """Return the arguments of `ReadInstruction`, also where they came by position as (from_, to, unit, rounding)."""
+    """Return the arguments of `ReadInstruction`, also if they were passed by position as (from_, to, unit, rounding)."""
     if isinstance(to, str) and not isinstance(rounding, str):
         return unit, rounding, from_, to
     if not isinstance(rounding, str | None) and (from_ is None or to is None):
@@ -594,7 +594,7 @@ class Split:
 
 
 def parse_split(value: Any) -> Any:
-    """Return the same nest as `value` (str, instruction, list, tuple, dict) with a `ReadInstruction` for each leaf.
+    """Return the nesting of `value` (str, instruction, list, tuple, dict) with a `ReadInstruction` for each leaf.
 
     >>> parse_split({"fit": "train[:90%]", "check": ["train[90%:]", Split.TEST]})
     {'fit': ReadInstruction('train[:90%]'), 'check': [ReadInstruction('train[90%:]'), ReadInstruction('test')]}
@@ -622,7 +622,9 @@ def parse_split(value: Any) -> Any:
 
 
 def nested(split: Any, one: Callable[[Any], Any], every: Callable[[], Any]) -> Any:
-    """Return the result of `one` for each split in nested lists, tuples and dicts, nested alike; for None `every()`."""
+    """Return the result of `one` for each split in nested lists, tuples and dicts, in the same nesting; for None, that of
+    `every()`.
+    """
     if split is None:
         return every()
     if isinstance(split, Mapping):
@@ -634,7 +636,7 @@ def nested(split: Any, one: Callable[[Any], Any], every: Callable[[], Any]) -> A
 
 
 class RowRange(NamedTuple):
-    """Rows `start` to `stop` of shard `shard` (counted within its split); a named tuple, being made by the thousand."""
+    """Rows `start` to `stop` of shard `shard` (counted within its split); a named tuple, since thousands are made."""
 
     split: str
     shard: int

@@ -11,7 +11,7 @@ from typing import Any, ClassVar
 
 from datasets_core.errors import ArgumentTypeError, ConfigurationError, ReferenceSyntaxError, UnknownExperimentError
 
-# `Experiment`: a new way of making a dataset that one of its versions switches on, or a later one off.
+# `Experiment`: a new way of making a dataset, which a version switches on, or a later one off.
 
 
 class Experiment(enum.Enum):
@@ -44,10 +44,10 @@ Experiment.DUMMY = _OfLibrary.DUMMY  # no member of the base, which could not be
 
 
 def check_experiment(experiment: object) -> enum.Enum:
-    """`experiment`, if it is a member of an enum.
+    """Return `experiment`, if it is a member of an enum.
 
     Raises:
-        UnknownExperimentError: it is none.
+        UnknownExperimentError: it is not a member.
     """
     if not isinstance(experiment, enum.Enum):
         raise UnknownExperimentError(experiment)
@@ -244,7 +244,7 @@ def check_pattern(pattern: str | Version) -> str:
 
 
 def highest(pattern: str | Version, versions: Iterable[str | Version]) -> Version | None:
-    """Return the highest of `versions` that fits `pattern`; None if none does.
+    """Return the highest of `versions` that matches `pattern`; None if none matches.
 
     >>> highest("1.*.*", ["1.2.0", "1.10.0", "2.0.0"])
     1.10.0

@@ -18,9 +18,10 @@ from datasets_core.building.tfds_folders.description import (
     METADATA_NAME,
     Conversion,
     TfdsDescription,
+    content,
     parse_tfds_description,
 )
-from datasets_core.building.tfds_folders.folder import RecordManifest, content
+from datasets_core.building.tfds_folders.folder import RecordManifest
 from datasets_core.building.versions import Versions
 from datasets_core.errors import ConfigurationError, ManifestError, UnknownConfigError, UnknownOptionError
 from datasets_core.meta.info import DatasetInfo

@@ -1,1 +1,1 @@
-"""Dataset scripts: read, imported under module names of their own, with compatibility modules for old libraries."""
+"""Dataset scripts: read, imported under separate module names, with compatibility modules for old libraries."""

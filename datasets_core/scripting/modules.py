@@ -32,11 +32,11 @@ class Place(Protocol):
     """Interface of the files next to a script."""
 
     def is_file(self, path: str) -> bool:
-        """Return True if there is such a file: then it is on this disk."""
+        """Return True if the file exists; it is then on this disk."""
         ...
 
     def is_folder(self, path: str) -> bool:
-        """Return True if there is such a folder."""
+        """Return True if the folder exists."""
         ...
 
 
@@ -71,7 +71,7 @@ class Collected:
 
 
 def collected_imports(node: ast.Import | ast.ImportFrom, *, guarded: bool) -> Iterator[Collected]:
-    """Yield the imports of modules of a collection that one statement makes.
+    """Yield the imports of collection modules in one statement.
 
     >>> [(found.module, found.names) for found in collected_imports(
     ...     ast.parse("from tensorflow_datasets.translate import wmt").body[0], guarded=False)]
@@ -88,7 +88,7 @@ def collected_imports(node: ast.Import | ast.ImportFrom, *, guarded: bool) -> It
 
 
 def files_of(folder: str, wanted: Collected, *, but: str, place: Place = ON_DISK) -> list[tuple[str, str]]:
-    """Return (dotted name, file) of the modules that an import from a collection opens, as far as they are found.
+    """Return (dotted name, file) of the modules that an import from a collection loads, as far as they are found.
 
     They are searched in the folder of the collection that contains the script, then next to the script, where the
     first parts of their names may be missing.
@@ -151,8 +151,8 @@ class Module:
     """The text of one module of a script.
 
     Attributes:
-        name: dotted, as seen from the script's folder; "" for the folder itself.
-        path: where it was read.
+        name: dotted name relative to the script's folder; "" for the folder itself.
+        path: its path.
         text: its bytes.
         is_package: True if it is a folder's `__init__.py`.
         is_certain: True if importing the script always imports the module.
@@ -173,8 +173,8 @@ class Script:
     """A script that was read, but has not run.
 
     Attributes:
-        path: the script, absolute.
-        modules: the script first, then what it imports relatively, each once.
+        path: absolute path of the script.
+        modules: the script first, then its relative imports, each once.
     """
 
     path: str
@@ -182,7 +182,7 @@ class Script:
 
     @property
     def digest(self) -> str:
-        """sha256 of the texts, wherever they are: the identity of what the script does."""
+        """sha256 of the texts, independent of their location: the identity of the code."""
         sha = hashlib.sha256()
         for module in sorted(self.modules, key=lambda each: each.name):
             sha.update(f"{module.name}\0{len(module.text)}\0".encode() + module.text)
@@ -195,7 +195,7 @@ class Script:
 
     @property
     def package(self) -> str:
-        """The name of the package that its modules live in."""
+        """The name of the package of its modules."""
         place = hashlib.sha256(f"{self.path}\0{self.digest}".encode()).hexdigest()
         return f"{ROOT}.{identifier(self.modules[0].name)}_{place[:12]}"
 
@@ -205,7 +205,7 @@ class Script:
 
 
 def read_script(path: str | os.PathLike[str], *, is_confined: bool = False, place: Place = ON_DISK) -> Script:
-    """Read a script and the modules next to it that it imports relatively, without running any of it.
+    """Read a script and the modules next to it that it imports relatively, without running any code.
 
     Args:
         path: the script.
@@ -244,7 +244,7 @@ def read_script(path: str | os.PathLike[str], *, is_confined: bool = False, plac
 
 
 def _root_of(module: Module, folder: str) -> str:
-    """Return the folder that the name of a module is seen from: the script's, or for one of a collection, that of the
+    """Return the folder to which the name of a module is relative: the script's, or for a module of a collection, that of the
     collection.
     """
     parts = module.name.split(".")
@@ -268,7 +268,7 @@ def _read_module(path: str, name: str, *, is_certain: bool = True, within: str |
 
 
 def _beside(folder: str, inside: list[str], wanted: Relative, path: str, place: Place) -> list[tuple[str, str]]:
-    """(dotted name, file) of the modules that one relative import opens, packages on the way included."""
+    """Return (dotted name, file) of the modules that one relative import loads, including parent packages."""
     up = wanted.level - 1
     if up > len(inside):
         raise ScriptError(
@@ -367,7 +367,7 @@ def scan(path: str, text: bytes) -> Imports:
 
 
 def _import_nodes(tree: ast.AST) -> Iterator[tuple[ast.Import | ast.ImportFrom, bool]]:
-    """Every import of a module, and whether the module can be imported without it."""
+    """Yield every import of a module, and whether the module can be imported without it."""
     waiting = [(tree, False)]  # not recursive: a thousand branches of one `if` are nested in each other
     while waiting:
         node, guarded = waiting.pop()
@@ -390,14 +390,14 @@ def _catches_missing(handler: ast.ExceptHandler) -> bool:
 
 
 def _refuse_remote(tree: ast.AST, path: str, text: bytes) -> None:
-    """Refuse `from .x import y  # From: URL`, by which versions 1 and 2 of `datasets` fetched a module from anywhere."""
+    """Refuse `from .x import y # From: URL`, with which versions 1 and 2 of `datasets` fetched a module from any URL."""
     if b"From:" not in text:
         return
     ends = {node.end_lineno for node in ast.walk(tree) if isinstance(node, ast.Import | ast.ImportFrom)}
     for token in tokenize.tokenize(io.BytesIO(text).readline):
         found = _REMOTE.match(token.string) if token.type == tokenize.COMMENT and token.start[0] in ends else None
         if found is not None:
-            what = f"an import is to be fetched from {redact(found[1])}, and code is taken from the script's folder alone"
+            what = f"an import refers to {redact(found[1])}, but code is only read from the script's folder"
             advice = "Put that file next to the script, and delete the comment"
             raise ScriptError(path, what, line=token.start[0], advice=advice)
 
@@ -407,11 +407,11 @@ def identifier(stem: str) -> str:
     return re.sub(r"\W", "_", stem)
 
 
-# Which script calls: found on the stack, for errors that name its line, and for paths that mean its folder.
+# The calling script: found on the stack, for errors that name its line, and for paths that refer to its folder.
 
 
 def script_frame() -> FrameType | None:
-    """Return the innermost frame that runs code of a script; None if none does.
+    """Return the innermost frame that runs code of a script; None if there is none.
 
     >>> script_frame()
     """
@@ -422,7 +422,7 @@ def script_frame() -> FrameType | None:
 
 
 def script_place() -> str:
-    """`The script FILE, line N,`, or a word for the code that calls where no script does.
+    """Return `The script FILE, line N,`, or a word for the calling code if it is not a script.
 
     >>> script_place()
     'This code'
@@ -432,7 +432,7 @@ def script_place() -> str:
 
 
 def script_folder() -> str | None:
-    """Return the folder of the script that calls; None if none does.
+    """Return the folder of the calling script; None if there is none.
 
     >>> script_folder()
     """

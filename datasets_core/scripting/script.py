@@ -1,8 +1,8 @@
-"""Import of one dataset script, under a module name of its own, with the modules next to it that it imports relatively.
+"""Import of one dataset script, under a separate module name, with the modules next to it that it imports relatively.
 
-A script lives as `datasets_core_scripts.<stem>_<digest>.<stem>`, where the digest covers its folder, its text and the text of
-those modules: a changed script is a new module, and two scripts of one name never collide.  Nothing is added to `sys.path` and
-no bytecode is written; a finder on `sys.meta_path` answers for those names alone, from the texts that were read.
+A script is imported as `datasets_core_scripts.<stem>_<digest>.<stem>`, where the digest covers its folder, its text and the
+text of those modules: a changed script is a new module, and two scripts of the same name never collide. Nothing is added to
+`sys.path` and no bytecode is written; a finder on `sys.meta_path` finds only those names, from the texts that were read.
 """
 
 from __future__ import annotations
@@ -46,12 +46,12 @@ from datasets_core.optional import distribution, is_installed, missing_package
 from datasets_core.scripting.compat.tables import COMPAT_MODULES, compat_module_of
 from datasets_core.scripting.modules import COLLECTIONS, FOLDER, ROOT, Module, Script, read_script, scan
 
-# Execution of a script's code for its import and description: its errors and timeouts, with their place.
+# Execution of a script's code for its import and description: its errors and timeouts, with their location.
 
 
 T = TypeVar("T")
 
-# What the library says to the user of a script, and not to its author.
+# Errors of the library for the user of a script, not for its author.
 _TO_THE_USER = (
     DatasetBuildError, DefunctDatasetError, DownloadError, FileNotFoundDatasetsError, MissingDependencyError, ScriptError,
     UnknownConfigError, UnknownOptionError, UnknownVersionError, VerificationError,
@@ -101,7 +101,7 @@ def _tell(script: Script, error: BaseException, place: Place | None, doing: str)
 
 
 def _place(frames: Sequence[Place], script: Script) -> Place | None:
-    """Return the innermost frame in the script or next to it; frames come from the outside in."""
+    """Return the innermost frame in the script or next to it; frames are ordered from the outermost to the innermost."""
     ours = {module.path for module in script.modules}
     return next((place for place in reversed(frames) if place[0] in ours), None)
 
@@ -151,7 +151,7 @@ def _check_call(node: ast.Call) -> None:
 
 
 def _aliases(alias: ast.alias, own: Mapping[str, str]) -> list[ast.alias]:
-    """Return the names for `import a.b`: it opens a.b and binds `a`, where `import a.b as c` binds a.b."""
+    """Return the names for `import a.b`: it loads a.b and binds `a`, while `import a.b as c` binds a.b."""
     if alias.asname is not None and alias.name in own:
         return [ast.copy_location(ast.alias(own[alias.name], alias.asname), alias)]
     face = compat_module_of(alias.name)
@@ -165,7 +165,9 @@ def _aliases(alias: ast.alias, own: Mapping[str, str]) -> list[ast.alias]:
 
 
 def _open_module(call: ast.Call, name: str, face: str, *, whole: bool) -> None:
-    """Change a call of an import function to open a module; `__import__("a.b")` returns `a`, unless it has a fromlist."""
+    """Change a call of an import function to load a compatibility module; `__import__("a.b")` returns `a`, unless it has a
+    fromlist.
+    """
     place = call.args[0]
     if not whole and len(call.args) < 4 and not any(keyword.arg == "fromlist" for keyword in call.keywords):
         face = compat_module_of(name.partition(".")[0]) or face
@@ -180,7 +182,7 @@ _LIBRARY = ("datasets_core.building.", "datasets_core.tfds.")  # the base classe
 
 
 class _Finder:
-    """Finds the modules of the scripts that were read, and nothing else."""
+    """Finds only the modules of scripts that were read."""
 
     def __init__(self) -> None:
         self.lock = threading.RLock()
@@ -190,7 +192,7 @@ class _Finder:
     def find_spec(
         self, fullname: str, path: Sequence[str] | None = None, target: ModuleType | None = None
     ) -> ModuleSpec | None:
-        """Return the import system's question."""
+        """Find a module for the import system."""
         module = self.modules.get(fullname)
         if module is None:
             return None
@@ -239,7 +241,7 @@ def load_script(path: str | os.PathLike[str]) -> type[DatasetBuilder]:
     It is the first concrete `DatasetBuilder` that the script defines itself, else the last concrete one among its names.
 
     Raises:
-        DatasetNotFoundError: no such file.
+        DatasetNotFoundError: the file does not exist.
         MissingDependencyError: the script imports a package that is not installed.
         ScriptError: no Python, code that fails when it is imported, or no builder in it.
     """
@@ -247,11 +249,11 @@ def load_script(path: str | os.PathLike[str]) -> type[DatasetBuilder]:
 
 
 def load(script: Script, *, deadline: Deadline | None = None) -> type[DatasetBuilder]:
-    """Return the builder class of a script that was read; its text runs at the first call only.
+    """Return the builder class of a script that was read; its text runs only at the first call.
 
     Args:
         script: the script.
-        deadline: when its import is to be done.
+        deadline: time by which its import must finish.
     """
     package = script.package
     with _finder.lock:
@@ -278,8 +280,8 @@ def load(script: Script, *, deadline: Deadline | None = None) -> type[DatasetBui
 class _Shipped:
     """A script as an attribute of its builder class.
 
-    Engines send classes of a script by value.  With this attribute the texts travel along, and arriving makes them importable:
-    a relative import inside a function works in the worker too.
+    Engines send classes of a script by value.  With this attribute the texts are sent along, and unpickling makes them
+    importable:: a relative import inside a function works in the worker too.
     """
 
     script: Script
@@ -329,13 +331,13 @@ def _builder_in(module: ModuleType, script: Script) -> type[DatasetBuilder]:
     if strangers and not _fits(own[0].__name__, script.modules[0].name):
         one, other = own[0].__name__, strangers[0].__name__
         what = f"it defines two builders, {one} and {other} (line {_line_of(other, script)})"
-        advice = "Leave one of them in it, or call the first one as the file is called"
+        advice = "Leave one of them in it, or give the first one the name of the file"
         raise ScriptError(script.path, what, line=_line_of(one, script), advice=advice)
     return own[0]
 
 
 def _fits(name: str, stem: str) -> bool:
-    """Return True if a class is called as its file is, or as a part of it."""
+    """Return True if the name of a class is the name of its file, or a part of it."""
     short, long = sorted((re.sub(r"[\W_]", "", name).lower(), re.sub(r"[\W_]", "", stem).lower()), key=len)
     return bool(short) and short in long
 

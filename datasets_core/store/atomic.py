@@ -23,7 +23,7 @@ from datasets_core.store.manifest import staging_folders, staging_path, temporar
 
 logger = logging.getLogger(__name__)
 
-_INSIDE = "saved"  # what the name of a folder begins with that is filled inside its place
+_INSIDE = "saved"  # prefix of the name of a folder that is filled inside the target
 _CANNOT_SWAP = {errno.EINVAL, errno.ENOSYS, errno.ENOTSUP, errno.EOPNOTSUPP, errno.EXDEV, errno.EBUSY, errno.EPERM}
 _LINUX_EXCHANGE, _MAC_SWAP, _HERE = 2, 2, -100
 
@@ -76,7 +76,7 @@ class StagedFolder:
             raise
 
     def _remove(self) -> None:
-        """Remove the folder, which after a swap is the old one; what cannot be removed, the next one clears."""
+        """Remove the folder, which after a swap is the old one. The next `StagedFolder` removes what cannot be removed now."""
         if self._lock is not None:
             lock, self._lock = self._lock, None
             os.close(lock)
@@ -155,7 +155,7 @@ def _make_folder(path: str) -> None:
 
 
 def _is_here(folder: str) -> bool:
-    """Return True if a process that works in the folder, ours, would find itself in a removed one."""
+    """Return True if the working directory of this process is in the folder, which is about to be removed."""
     try:
         here = os.path.realpath(os.getcwd())
     except FileNotFoundError:
@@ -167,7 +167,7 @@ def _is_here(folder: str) -> bool:
 
 
 def _locked(folder: str) -> int | None:
-    """Return the lock on a folder, held by the descriptor; None if the system has none for folders."""
+    """Return the descriptor that holds the lock on a folder; None if the system cannot lock folders."""
     try:
         import fcntl  # not on every system
 
@@ -194,7 +194,7 @@ def _dead(base: str) -> Iterator[str]:
                 yield name.path
 
 
-# One Arrow file on disk, put at its place as a whole: a reader, or a crash, sees the old one or the new one.
+# One Arrow file on disk, replaced atomically: a reader, or a crash, sees the old file or the new one.
 
 
 FINGERPRINT_KEY = b"datasets_core.fingerprint"
@@ -235,7 +235,7 @@ def _schema_at(path: str) -> pa.Schema | None:
 
 
 def _has_fingerprint(described: bytes | None) -> bool:
-    """Return True if another library wrote the file as the result of a transform, which it gives a fingerprint."""
+    """Return True if another library wrote the file as the cached result of a transform (its schema has a fingerprint)."""
     try:
         return "fingerprint" in json.loads(described or b"{}")
     except ValueError:

@@ -1,6 +1,6 @@
-"""Rows of an author's generator in chunks bounded in rows and bytes, protected from later changes by the author.
+"""Rows of a script's generator in chunks of bounded rows and bytes, protected from later changes by the script.
 
-An author may refill one dict repeatedly.  So the first rows of every chunk are copied and compared with their copies:
+A script may refill one dict repeatedly.  So the first rows of every chunk are copied and compared with their copies:
 if they differ, the copies are the rows, and every later row is copied when it is yielded.
 """
 
@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 
 _FIRST_ROWS = 128
-_PIECE_ROWS = 64  # rows between two looks at how large they are: what a chunk may exceed its bytes by
+_PIECE_ROWS = 64  # rows between two measurements of their size: a chunk may exceed its bytes by as many rows
 _PROBED_ROWS = 4
 _PROBED_BYTES = 1 << 16
 _GROWTH = 8
@@ -27,14 +27,14 @@ _IDENTITY = object.__hash__  # one for each object; `id` tells the same, but eve
 
 
 class ChangedRowsError(Exception):
-    """A row outside the probes was changed after it was yielded: the rows must be generated again, and copied."""
+    """A row outside the probes was changed after it was yielded: the rows must be generated again and copied."""
 
 
 class Chunks:
     """Lists of the items of an iterator, one after the other.
 
     Args:
-        pairs: the author's pairs of key and row, or (`are_rows`) rows alone.
+        pairs: pairs of key and row, or only rows (`are_rows`).
         max_rows, max_bytes: bounds of a chunk.
         copies: True to copy every row.
         are_rows: True for rows without a key.
@@ -64,7 +64,7 @@ class Chunks:
         return self._before + len(self.taken)
 
     def take(self) -> list[Any]:
-        """The next chunk, empty at the end; `taken` holds it also where the author's code fails.
+        """The next chunk, empty at the end; `taken` holds it even if the generator fails.
 
         Raises:
             ChangedRowsError: rows that were not copied were changed.
@@ -97,7 +97,7 @@ class Chunks:
         return chunk
 
     def check(self) -> None:
-        """Check that the last chunk was not changed; called once more if the author's code fails after it.
+        """Check that the last chunk was not changed; called once more if the generator fails after it.
 
         Raises:
             ChangedRowsError: rows that were not copied were changed.
@@ -108,7 +108,7 @@ class Chunks:
 
     @staticmethod
     def _fill(chunk: list[Any], piece: Iterator[Any], deadline: float | None) -> bool:
-        """Take rows; whether the time is up."""
+        """Take rows; return True if the time is up."""
         if deadline is None:
             chunk.extend(piece)
             return False
@@ -119,7 +119,7 @@ class Chunks:
         return False
 
     def _are_apart(self, chunk: Sequence[Any], probed: int) -> bool:
-        """Return True if no two rows after the probes are, or hold, one object that can be changed and is not in a probe."""
+        """Return True if no mutable object outside the probes is shared by two rows after the probes."""
         try:
             rows = chunk if self._are_rows else [row for _, row in chunk]
         except (TypeError, ValueError):
@@ -137,11 +137,11 @@ class Chunks:
 
 
 def copied(value: Any, *, with_objects: bool = True) -> Any:
-    """Return a copy that shares nothing which can be changed.
+    """Return a copy that shares no mutable object.
 
     Args:
-        value: a row, or what is in one.
-        with_objects: objects of other kinds than containers, arrays and plain values are copied too.
+        value: a row, or a value in a row.
+        with_objects: also copy objects that are not containers, arrays or plain values.
     """
     if value is None or isinstance(value, (str, bytes, int, float, complex, np.generic)):
         return value

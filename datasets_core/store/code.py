@@ -17,14 +17,14 @@ from typing import Any
 
 from datasets_core.errors import UnhashableError
 
-# What code depends on: the globals that it reads, attributes of modules, modules that it imports; and whose code it is.
+# Dependencies of code: the globals that it reads, attributes of modules, modules that it imports; and the owner of the code.
 
 
 _STANDARD = os.path.dirname(os.__file__) + os.sep
 _INSTALLED = {"site-packages", "dist-packages"}
 _WORD = r"[^\W\d]\w*"
 _LOOKS_ANYWHERE = {"eval", "exec", "globals", "vars", "locals", "__import__"}
-"""Builtins by which a text becomes a name: every name in the texts of such code counts."""
+"""Builtins that look up a name given as text: every name in the string constants of such code counts."""
 _ASKS_FOR_MODULES = ("import_module", "__import__")
 _FILLERS = ("EXTENDED_ARG", "CACHE", "PUSH_NULL", "PRECALL")
 
@@ -99,7 +99,7 @@ def reach_of(code: types.CodeType) -> Reach:
 
 
 def codes(code: types.CodeType) -> Iterator[types.CodeType]:
-    """Yield a code object, and those of the functions and comprehensions within it."""
+    """Yield a code object and the code objects of the functions and comprehensions within it."""
     yield code
     for constant in code.co_consts:
         if isinstance(constant, types.CodeType):
@@ -126,8 +126,8 @@ def is_of_library(module: str) -> bool:
 
 
 def is_installed(module: Any) -> bool:
-    """Return True if a module (or the module of a name) is part of Python or of an installed package: its name says what it
-    does.
+    """Return True if a module (or the module of a name) is part of Python or of an installed package: its name identifies its
+    content.
     """
     found = sys.modules.get(module) if isinstance(module, str) else module
     if found is None or getattr(found, "__name__", None) in ("__main__", "__mp_main__"):
@@ -142,7 +142,7 @@ def is_installed(module: Any) -> bool:
 def is_found_by_name(value: Any, module: str | None) -> bool:
     """Return True if the qualified name of a function or a class leads to it in its module.
 
-    In this library it may also lead to a class method or a property; those of other packages were always known by their code.
+    In this library, class methods and properties count too; those of other packages have always been hashed by their code.
     """
     found: Any = sys.modules.get(module or "")
     if not is_of_library(module or ""):
@@ -155,17 +155,17 @@ def is_found_by_name(value: Any, module: str | None) -> bool:
 
 
 def module_name(name: str | None) -> str:
-    """Return the name of a module, the same in the program and in processes that it starts."""
+    """Return the name of a module that is the same in the program and in the processes that it starts."""
     return "__main__" if name == "__mp_main__" else str(name)
 
 
 def is_installed_path(path: str) -> bool:
-    """Return True if a file is one of Python or of an installed package."""
+    """Return True if a file belongs to Python or to an installed package."""
     return path.startswith(_STANDARD) or not _INSTALLED.isdisjoint(path.split(os.sep))
 
 
 def attribute(module: types.ModuleType, name: str) -> tuple[bool, Any]:
-    """Return True if a module has an attribute, and the attribute."""
+    """Return whether a module has an attribute, and the attribute."""
     try:
         return True, getattr(module, name)
     except AttributeError:
@@ -250,12 +250,12 @@ def changed_in_memory(name: str) -> dict[str, Any]:
     return changed_since(module, path) if path.endswith(".py") else {}
 
 
-# Values of other libraries, datasets among them, as the parts that say what they are; nothing is imported to know them.
+# Values of other libraries, including datasets, as the parts that identify them; no library is imported for this.
 
 
 def foreign_parts(value: Any) -> Sequence[Any] | None:
-    """Return the parts of a value whose own state is not what it is: too much, or another one in each process; None of any
-    other.
+    """Return the parts that identify a value whose pickled state has too much or differs in each process; None for other
+    values.
 
     >>> foreign_parts("text") is None
     True
@@ -304,7 +304,7 @@ def _is_dataset(kind: type) -> bool:
 
 
 def _dataset_parts(value: Any) -> Sequence[Any]:
-    """Return a dataset knows how it came about; besides, its rows come in a format."""
+    """Return the lineage and the format of a dataset."""
     shown = getattr(value, "format", None)
     lineage = getattr(value, "_lineage", None)  # of the rows alone
     known = value._fingerprint if lineage is None else lineage.fingerprint
@@ -334,7 +334,7 @@ def _index_parts(index: Any) -> Sequence[Any]:
 
 
 def _tokenizer_parts(value: Any) -> Sequence[Any]:
-    """Return a tokenizer without what a call leaves behind: its cache, and the truncation and padding of that call."""
+    """Return a tokenizer without the state that a call leaves: its cache, and the truncation and padding of that call."""
     import json
 
     state = {name: part for name, part in vars(value).items() if name not in ("cache", "_tokenizer")}
@@ -417,7 +417,7 @@ def changed_since(module: types.ModuleType, path: str) -> dict[str, Any]:
         elif own:
             is_changed = not written.issuperset(own)
         elif isinstance(part, (types.FunctionType, type)) and part.__module__ == module.__name__:
-            is_changed = False  # made by other code of what the file says
+            is_changed = False  # made by other code than that of the file
         elif name in literals:
             said = literals[name]
             is_changed = repr(said) != repr(part) and not (isinstance(part, set) and said == part)
@@ -434,7 +434,7 @@ def _is_put_in(function: types.FunctionType, module: types.ModuleType) -> bool:
 
 
 def _functions(value: Any) -> Iterator[types.FunctionType]:
-    """Yield a function and those that it wraps, those of a class."""
+    """Yield a function and the functions that it wraps; for a class, its functions."""
     parts = vars(value).values() if isinstance(value, type) else (value,)
     for part in parts:
         inner = part.fget if isinstance(part, property) else part
@@ -445,7 +445,7 @@ def _functions(value: Any) -> Iterator[types.FunctionType]:
 
 
 def _full_names(level: int, name: str, package: str | None) -> list[str]:
-    """Return a module and the packages around it, which its import reads first."""
+    """Return a module and its parent packages, which are imported first."""
     try:
         full = importlib.util.resolve_name("." * level + name, package) if level else name
     except (ImportError, ValueError):

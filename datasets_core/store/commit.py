@@ -1,8 +1,8 @@
 """Commit of a staging folder as a finished dataset: readers and crashes see the old dataset or the new one.
 
 In a new place the staging folder gets all files under their final names, the manifest last, and becomes the dataset by
-one rename.  Over an existing dataset, and in a store without rename, shards get names with their hash, so that no old
-that none of the old ones changes; the manifest, replaced last, is the commit.
+one rename.  Over an existing dataset, and in a store without rename, shards get names with their hash, so that none of the old
+shards changes; the manifest, replaced last, is the commit.
 """
 
 from __future__ import annotations
@@ -47,32 +47,43 @@ from datasets_core.store.source import with_schema
 
 logger = logging.getLogger(__name__)
 
-FORM_KEY = "journal"  # of a header; one that has no form is of the first
+FORM_KEY = "journal"  # of a header; a header without a form has the first
 _CHUNK = 1 << 20
+_LAZY_ENTRIES, _LAZY_SECONDS = 1000, 30.0
 
 
 E = TypeVar("E")
 
 
 class Journal(Generic[E]):
-    """Finished parts of a build or of a write, one JSON line for each; to be read, then entered, which opens it for more.
+    """Finished parts of a build or of a write, one JSON line for each; first read, then entered as a context manager, which
+    opens it for appending.
 
     The first line describes the work; each further line describes data on the disk, and is on the disk itself before
-    anything else is written.  A journal of other work is not used; a damaged one up to its last whole line.
+    anything else is written.  A journal of other work is not used; a damaged one is used up to its last complete line.
 
     Args:
         path: local.
         header: description of the work: plain JSON.
-        encode: an entry as plain JSON.
-        decode: the entry of such a line; what it raises ends the reading.
+        encode: converts an entry to plain JSON.
+        decode: converts such a line to an entry; an exception in it ends the reading.
+        is_lazy: True to have entries on the disk itself every 1,000 or 30 seconds, and at the end; a process that is killed
+            loses none, a machine that is switched off loses those.
 
     Attributes:
         entries: of the file, and those that were added.
     """
 
     def __init__(
-        self, path: str, header: Mapping[str, Any], encode: Callable[[E], Any], decode: Callable[[dict[str, Any]], E]
+        self,
+        path: str,
+        header: Mapping[str, Any],
+        encode: Callable[[E], Any],
+        decode: Callable[[dict[str, Any]], E],
+        *,
+        is_lazy: bool = False,
     ) -> None:
+        self._is_lazy, self._num_added, self._synced_at = is_lazy, 0, time.monotonic()
         self._path, self._header = path, json.loads(json.dumps(header))
         self._encode, self._decode = encode, decode
         self.entries: list[E] = []
@@ -100,7 +111,7 @@ class Journal(Generic[E]):
         return self
 
     def keep(self, entries: Sequence[E]) -> None:
-        """Drop all but some entries: the data of others are not on the disk."""
+        """Keep only some entries: the data of the others are not on the disk."""
         if self._out is not None and len(entries) == len(self.entries):
             return
         self.entries = list(entries)
@@ -110,19 +121,26 @@ class Journal(Generic[E]):
         with files.disk_errors(self._path):
             self._out = open(self._path, "ab", buffering=0)  # noqa: SIM115 - closed with the journal
 
-    def add(self, entry: E) -> None:
-        """Append an entry about data on the disk; the entry is on the disk when this returns."""
+    def add(self, entry: E) -> bool:
+        """Append an entry about data on the disk; True if all entries are on the disk itself when this returns."""
         assert self._out is not None
         line = memoryview(json.dumps(self._encode(entry)).encode() + b"\n")
         with files.disk_errors(self._path):
             while line:  # a disk that is nearly full takes a part
                 line = line[self._out.write(line) :]
-            os.fsync(self._out.fileno())
+            self._num_added += 1
+            is_due = self._num_added >= _LAZY_ENTRIES or time.monotonic() >= self._synced_at + _LAZY_SECONDS
+            if is_due or not self._is_lazy:
+                os.fsync(self._out.fileno())
+                self._num_added, self._synced_at = 0, time.monotonic()
         self.entries.append(entry)
+        return not self._num_added
 
     def close(self) -> None:
         """Close the file."""
-        if self._out is not None:
+        if self._out is not None and not self._out.closed:
+            if self._num_added:
+                os.fsync(self._out.fileno())
             self._out.close()
 
     def __exit__(self, *_: object) -> None:
@@ -152,10 +170,10 @@ class Staging:
 
     @classmethod
     def adopt_or_create(cls, target: str) -> Staging:
-        """Return the staging folder of a dead owner, with its journal and finished shards, else a new one.
+        """Return the staging folder of a dead owner, with its journal and finished shards, or else a new one.
 
         The caller holds the lock, so the owner of any staging folder is dead or has given up.  The folder gets a new name, so
-        that a worker which outlived its parent cannot write into it.  Surplus folders are removed, and so are leftovers of a
+        that a worker that outlived its parent cannot write into it.  Surplus folders are removed, and so are leftovers of a
         commit in the target.
 
         Raises:
@@ -190,14 +208,21 @@ class Staging:
             shutil.rmtree(self.folder)
 
     def discard_as_far_as_possible(self) -> None:
-        """`discard` after a failure, which is the one to report: what cannot be removed now, the next build here removes."""
+        """Like `discard`, after a failure, which is the error to report: the next build here removes what cannot be removed
+        now.
+        """
         try:
             self.discard()
         except OSError as error:
             logger.warning("Could not remove the staging folder %s: %s", self.folder, error)
 
     def commit(
-        self, manifest: Manifest, *, storage_options: dict[str, Any] | None = None, has_schema: bool = False
+        self,
+        manifest: Manifest,
+        *,
+        storage_options: dict[str, Any] | None = None,
+        has_schema: bool = False,
+        sent_to: str | None = None,
     ) -> Manifest:
         """Commit the staged shards of `manifest` as the dataset at `target`; the staging folder is then removed.
 
@@ -206,7 +231,8 @@ class Staging:
         Args:
             manifest: its shards by their staged names, in reading order.
             storage_options: for fsspec, if the target is a URL.
-            has_schema: True if the manifest has the schema hash of these shards, so that none is opened for it.
+            has_schema: True if the manifest has the schema hash of these shards, so that no shard is opened to compute it.
+            sent_to: the URL of a folder in the same store that has those shards that are not staged here; it is removed.
 
         Returns:
             The manifest in the target, with final names.
@@ -218,11 +244,12 @@ class Staging:
         """
         with files.disk_errors(self.folder):
             for shard in manifest.shards:
-                self._check(shard)
+                if sent_to is None or os.path.exists(os.path.join(self.folder, shard.name)):
+                    self._check(shard)
             manifest = manifest if has_schema else with_schema(manifest, self.folder)
         if files.is_url(self.target):
             final = _named(manifest, by_content=True)
-            self._commit_remote(manifest, final, storage_options)
+            self._commit_remote(manifest, final, storage_options, sent_to)
             self._clean_up()
             return final
         base = staging_base(self.target)
@@ -268,16 +295,28 @@ class Staging:
             files.sync_folder(base)
             files.write_atomically(path, content)
 
-    def _commit_remote(self, staged: Manifest, final: Manifest, storage_options: dict[str, Any] | None) -> None:
+    def _commit_remote(
+        self, staged: Manifest, final: Manifest, storage_options: dict[str, Any] | None, sent_to: str | None
+    ) -> None:
         store, root = files.filesystem(self.target, storage_options)
         again_on_failure(self.target, lambda: store.makedirs(root, exist_ok=True))
         for old, new in zip(staged.shards, final.shards, strict=True):
             local, remote = os.path.join(self.folder, old.name), f"{root.rstrip('/')}/{new.name}"
-            if not _is_there(store, remote, new.size):  # its name holds its hash: what is there is the same
+            if _is_there(store, remote, new.size):  # its name holds its hash: what is there is the same
+                continue
+            if sent_to is not None and not os.path.exists(local):
+                sent = files.join(files.filesystem(sent_to, storage_options)[1], old.name)
+                again_on_failure(files.join(self.target, new.name), partial(_copy, store, sent, remote, new.size))
+            else:
                 again_on_failure(files.join(self.target, new.name), partial(put_file, store, local, remote, new.size))
         content = manifest_bytes(final)
         path = f"{root.rstrip('/')}/{MANIFEST_NAME}"
         again_on_failure(files.join(self.target, MANIFEST_NAME), lambda: store.pipe_file(path, content))
+        if sent_to is not None:
+            try:
+                store.rm(files.filesystem(sent_to, storage_options)[1], recursive=True)
+            except Exception as error:  # of a kind of the store; the dataset is committed, and the next build removes it
+                logger.warning("Could not remove %s: %s", sent_to, error)
 
     def _clean_up(self) -> None:
         try:
@@ -310,7 +349,7 @@ def _named(manifest: Manifest, *, by_content: bool) -> Manifest:
 
 @contextlib.contextmanager
 def _undone_on_failure(unless: Callable[[], bool] = lambda: False) -> Iterator[list[str]]:
-    """A list of paths, which are removed if the block fails; unless it failed when all was done."""
+    """A list of paths that are removed if the block fails before its work is done."""
     placed: list[str] = []
     try:
         yield placed
@@ -331,7 +370,7 @@ def _holds(path: str, content: bytes) -> bool:
 
 
 def _place(staged: str, final: str, placed: list[str]) -> None:
-    """Give a shard its final name.  It keeps the staged one, so that a commit that fails can be tried again."""
+    """Give a shard its final name.  It keeps the staged name too, so that a failed commit can be tried again."""
     if staged == final:
         return
     if os.path.exists(final):
@@ -365,7 +404,7 @@ def _journal_size(folder: str) -> int:
 
 
 def _sweep(target: str) -> None:
-    """Remove the temporaries of the store in a dataset's folder; all of them are dead, since they are made under the lock."""
+    """Remove the temporaries of the store in a dataset's folder; no process uses them, since they are made under the lock."""
     if not os.path.isdir(target):
         return
     for name in os.listdir(target):
@@ -385,10 +424,10 @@ def _is_there(store: Any, path: str, size: int) -> bool:
 
 
 def put_file(store: Any, local: str, remote: str, size: int) -> None:
-    """Send a file to a store, and see that it has come.
+    """Send a file to a store and check that it arrived.
 
     Raises:
-        OSError: the store refuses it, or has another size of it.
+        OSError: the store refuses it, or reports another size.
     """
     store.put_file(local, remote)
     store.invalidate_cache()
@@ -396,8 +435,16 @@ def put_file(store: Any, local: str, remote: str, size: int) -> None:
         raise OSError(f"the object does not have the {size:,} bytes that were sent")
 
 
+def _copy(store: Any, source: str, target: str, size: int) -> None:
+    """Copy an object within a store, and see that it is whole."""
+    store.copy(source, target)
+    store.invalidate_cache()
+    if not _is_there(store, target, size):
+        raise OSError(f"the object does not have the {size:,} bytes that were copied")
+
+
 def again_on_failure(url: str, act: Any) -> None:
-    """Call `act`, and again with growing pauses while the store fails.
+    """Call `act`; while the store fails, call it again after growing pauses.
 
     Raises:
         DownloadError: it failed as often as the settings allow.
@@ -411,7 +458,7 @@ def again_on_failure(url: str, act: Any) -> None:
         except PermissionError as error:
             advice = "Grant the key write access, or choose another output_dir"
             raise DownloadError(url, f"could not be written ({error})", advice=advice) from error
-        except Exception as error:  # each store has errors of its own, not all of them an OSError
+        except Exception as error:  # each store has its own errors, and not all are OSErrors
             raise TransientError(str(error)) from error
 
     limits = settings()
@@ -424,7 +471,7 @@ def again_on_failure(url: str, act: Any) -> None:
     Attempts(policy, url, given_up=given_up).call(once)
 
 
-# What dead processes left in a cache, and shards that no manifest names any more.
+# Files that dead processes left in a cache, and shards that no manifest names any more.
 
 
 _MIN_AGE_SECONDS = 3600.0
@@ -489,7 +536,7 @@ def dead_work(cache_dir: str, *, min_age_seconds: float = _MIN_AGE_SECONDS) -> l
 
 
 def remove_garbage(found: Iterable[Garbage]) -> int:
-    """Remove it; the bytes that came free.
+    """Remove it; return the number of bytes freed.
 
     Raises:
         DatasetDiskError: the disk is read-only or forbidden.
@@ -592,7 +639,7 @@ def _size_and_change(folder: str) -> tuple[int, float]:
 
 
 def _is_locked(path: str) -> bool:
-    """Return True if a process holds the lock file; if locks cannot be tested, its lease, age and owner decide."""
+    """Return True if a process holds the lock file. If locks cannot be tested, its lease, age and owner decide."""
     if _is_leased(path):
         return True
     try:

@@ -131,7 +131,7 @@ def _text(value: Any) -> str | None:
 
 
 def cut(text: str, begin: int, most: int = _SHOWN) -> str:
-    """Return a piece of a text that holds its place `begin`, with an ellipsis where something is left out."""
+    """Return a piece of a text that contains position `begin`, with an ellipsis where something is left out."""
     if len(text) <= most:
         return text
     start = max(0, min(begin - most // 3, len(text) - most))
@@ -139,7 +139,7 @@ def cut(text: str, begin: int, most: int = _SHOWN) -> str:
     return f"{'…' if start else ''}{text[start:end]}{'…' if end < len(text) else ''}"
 
 
-# The columns of two versions: which changed, came, went or got another name, and which are compared with which.
+# The columns of two versions: which were changed, added, removed or renamed, and which are compared with each other.
 
 
 @dataclass(frozen=True, slots=True)
@@ -148,7 +148,7 @@ class PairedColumn:
 
     Attributes:
         old, new: its name in each.
-        are_named: whether classes are compared by their names, and not by their numbers.
+        are_named: True if classes are compared by name instead of by number.
     """
 
     old: str
@@ -161,7 +161,7 @@ class PairedColumn:
         return self.old if self.old == self.new else f"{self.old} -> {self.new}"
 
     def values(self, old: pa.RecordBatch, new: pa.RecordBatch, features: tuple[Features, Features]) -> tuple[Any, Any]:
-        """Return the values of either version, as they are compared."""
+        """Return the values of one of the versions in the form that is compared."""
         one, other = old.column(self.old), new.column(self.new)
         if not self.are_named:
             return one, other
@@ -178,13 +178,13 @@ class FeatureChange:
 
     @property
     def place(self) -> str:
-        """The column or field as a reader knows it."""
+        """The column or field as it is shown to the user."""
         what = "column" if len(self.path) == 1 else "field"
         return f"{what} {'.'.join(self.path)!r}"
 
 
 def paired(old: Features, new: Features, changes: list[FeatureChange]) -> list[PairedColumn]:
-    """Return the columns to compare: those that have one name in both, and those that got another one.
+    """Return the columns to compare: those with the same name in both versions, and those that were renamed.
 
     >>> from datasets_core.features.base import Value
     >>> old, new = Features({"a": Value("int8"), "b": Value("string")}), Features({"a": Value("int8"), "c": Value("string")})
@@ -214,7 +214,9 @@ def changes_of(old: FeatureType, new: FeatureType, path: tuple[str, ...] = ()) -
 
 
 def _renamed(changes: list[FeatureChange]) -> dict[str, str]:
-    """Return the new names of renamed columns: the only removed and the only new column of a type."""
+    """Return the new names of renamed columns: a column was renamed if it is the only removed one of its type and one was
+    added.
+    """
     gone = [change for change in changes if change.new is None and len(change.path) == 1]
     new = [change for change in changes if change.old is None and len(change.path) == 1]
     kinds = (
@@ -229,7 +231,7 @@ def _renamed(changes: list[FeatureChange]) -> dict[str, str]:
 
 
 def _have_names(old: FeatureType, new: FeatureType) -> bool:
-    """Return True if one of two has classes with names, and the other has too, or has texts."""
+    """Return True if one of two features has classes with names, and the other has such classes too, or texts."""
     kinds = [isinstance(feature, ClassLabel) and bool(feature.names) for feature in (old, new)]
     texts = [isinstance(feature, Value) and "string" in feature.dtype for feature in (old, new)]
     return any(kinds) and all(kind or text for kind, text in zip(kinds, texts, strict=True))
@@ -266,16 +268,16 @@ def compare(
 ) -> Difference:
     """Compare two prepared versions of a dataset, in bounded memory.
 
-    All rows are read: that two files had the same sha256 once says nothing of what they hold now.  Values of a column whose
-    type changed are compared all the same where the types allow it, and so is a column that only got another name.
+    All rows are read, since a recorded sha256 does not prove what a file contains now. Values of a column whose type changed
+    are still compared if the types allow it, and so are those of a renamed column.
 
     Args:
         old, new: folders or URLs of finished datasets.
-        limit: how many differing rows to keep at most.
+        limit: maximum number of differing rows to keep.
         storage_options: for fsspec.
 
     Raises:
-        DatasetNotFoundError: nothing is finished in one of the folders.
+        DatasetNotFoundError: one of the folders does not contain a finished dataset.
         ManifestError, DamagedShardError: one of them is damaged.
     """
     if limit < 0:
@@ -375,7 +377,7 @@ class _Tables:
 
 
 class _Comparison:
-    """One comparison: the lines of its summary, and the level that they amount to."""
+    """One comparison: the lines of its summary, and the resulting level."""
 
     def __init__(self, old: _Side | _Tables, new: _Side | _Tables, limit: int) -> None:
         self.old, self.new, self._limit = old, new, limit
@@ -419,7 +421,7 @@ class _Comparison:
             self._say("patch", f"the columns are in another order: {', '.join(map(repr, after))}")
 
     def _compare_splits(self) -> list[str]:
-        """Return the splits that both have."""
+        """Return the splits that both versions have."""
         for side, other, word in ((self.old, self.new, "gone"), (self.new, self.old, "new")):
             for split in side.shards:
                 if split not in other.shards:
@@ -472,7 +474,7 @@ class _Comparison:
     def _note(
         self, split: str, start: int, any_of: Any, masks: dict[PairedColumn, Any], one: pa.RecordBatch, other: pa.RecordBatch
     ) -> None:
-        """Keep the first rows that differ."""
+        """Record the first rows that differ."""
         features = self.old.features, self.new.features
         for row in np.flatnonzero(any_of).tolist():
             if len(self._rows) >= self._limit:
@@ -490,7 +492,7 @@ class _Comparison:
             self._rows += [RowDifference(split, row, None, *pair) for row, pair in enumerate(zip(*sides, strict=True))]
 
     def _note_surplus(self, split: str, rows: int, old: RowTable, new: RowTable) -> None:
-        """Keep the first rows that only one of the two has."""
+        """Record the first rows that only one of the versions has."""
         wanted = self._limit - len(self._rows)
         for table, is_old in ((old, True), (new, False)):
             if wanted > 0 and table.num_rows > rows:
@@ -512,7 +514,7 @@ class _Comparison:
 
 
 def _side_by_side(old: RowTable, new: RowTable, rows: int) -> Iterator[tuple[int, pa.RecordBatch, pa.RecordBatch]]:
-    """Yield the first `rows` of both, in batches of the same rows, however each of the two is cut."""
+    """Yield the first `rows` rows of both, in batches of the same rows, regardless of the batches of each."""
     sides = [table.batches(_ROWS, 0, rows) for table in (old, new)]
     held: list[Any] = [None, None]
     start = 0

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     import numpy.typing as npt
 
 
-# Two arrays of different types as arrays of one, in which equal values are equal, and no others.
+# Conversion of two arrays to a common type in which only equal values compare equal.
 
 
 types = pa.types
@@ -35,13 +35,13 @@ class IncomparableError(Exception):
 
 
 def in_one_type(old: pa.Array, new: pa.Array) -> tuple[pa.Array, pa.Array] | None:
-    """Return two arrays in one type; None if their values, as Python has them, can be compared and no type holds both.
+    """Return two arrays in one type; None if no type holds both, but their Python values can be compared.
 
     Args:
         old, new: arrays of plain values, neither of structs nor of lists.
 
     Raises:
-        IncomparableError: their values have nothing to do with each other.
+        IncomparableError: their values cannot be compared.
 
     >>> one, other = in_one_type(pa.array([1], pa.int32()), pa.array([1.5]))
     >>> one.type, other.type
@@ -59,10 +59,10 @@ def in_one_type(old: pa.Array, new: pa.Array) -> tuple[pa.Array, pa.Array] | Non
 
 
 def common_type(old: pa.DataType, new: pa.DataType) -> pa.DataType | None:
-    """Return the type in which values of two are compared; None if only Python compares them.
+    """Return the type in which values of two types are compared; None if only Python compares them.
 
     Raises:
-        IncomparableError: there is none.
+        IncomparableError: there is no such type.
 
     >>> common_type(pa.timestamp("s"), pa.timestamp("us"))
     TimestampType(timestamp[us])
@@ -83,7 +83,7 @@ def common_type(old: pa.DataType, new: pa.DataType) -> pa.DataType | None:
 
 
 def wide_type(kind: pa.DataType) -> pa.DataType | None:
-    """Return the type in which texts, or bytes, of any width are compared."""
+    """Return the type in which texts or bytes with any width of offsets are compared."""
     return pa.large_string() if _is_text(kind) else pa.large_binary() if _is_bytes(kind) else None
 
 
@@ -142,10 +142,10 @@ def differing(old: pa.Array, new: pa.Array, feature: FeatureType | None = None) 
     """Return where two arrays of one length differ.
 
     NaN equals NaN, regardless of its bits; -0.0 is not 0.0.  Offset widths of texts, bytes and lists are ignored, and so are
-    dictionary encodings.  Fields of structs that only `new` has are ignored.  Of media whose
-    bytes are stored, the bytes count and not the original path.
+    dictionary encodings.  Fields of structs that only `new` has are ignored.  For media whose bytes are stored, the bytes are
+    compared and not the original path.
 
-    Values of different types are compared in a common type (`in_one_type`): the number 1 is 1 in each of them.
+    Values of different types are compared in a common type (`in_one_type`): the number 1 is equal in all of them.
 
     Args:
         old, new: the arrays.
@@ -177,7 +177,7 @@ def plain_values(array: pa.Array) -> pa.Array:
 
 
 def validity(array: pa.Array) -> Mask:
-    """Return where an array is not null."""
+    """Return a mask of the values that are not null."""
     if not array.null_count:
         return np.ones(len(array), dtype=np.bool_)
     found: Mask = array.is_valid().to_numpy(zero_copy_only=False)
@@ -185,7 +185,7 @@ def validity(array: pa.Array) -> Mask:
 
 
 def _other_values(old: pa.Array, new: pa.Array, both: Mask, feature: FeatureType | None) -> Mask:
-    """Return where the values differ; rows that are not in `both` are undefined."""
+    """Return a mask of the values that differ; rows that are not in `both` are undefined."""
     for asks in (types.is_struct, is_list):
         if asks(old.type) != asks(new.type):
             raise IncomparableError
@@ -236,13 +236,13 @@ def _other_structs(old: pa.Array, new: pa.Array, feature: FeatureType | None) ->
 
 
 def _stored(media: pa.Array) -> Mask:
-    """Return where a medium has its bytes in the row."""
+    """Return a mask of the rows that contain the bytes of their medium."""
     place = media.type.get_field_index("bytes")
     return np.zeros(len(media), dtype=np.bool_) if place < 0 else validity(media.field(place))
 
 
 def is_list(kind: pa.DataType) -> bool:
-    """Return True if it is a type of lists, of any width and of fixed length too."""
+    """Return True for list types: with any width of offsets, or of fixed length."""
     return any(
         asks(kind)
         for asks in (types.is_list, types.is_large_list, types.is_fixed_size_list, types.is_list_view, types.is_large_list_view)
@@ -312,8 +312,8 @@ def split_fingerprints(
 ) -> dict[str, str]:
     """Return the sha256 of the rows of each split, in their order.
 
-    Names, values and types of the columns count; the order of the columns does not.  Of media the bytes count
-    if they are stored, else the name of the file.
+    Names, values and types of the columns count; the order of the columns does not.  For media, the bytes are hashed if they
+    are stored, else the name of the file.
 
     Args:
         folder: a finished dataset.
@@ -431,7 +431,7 @@ class RowDigest:
 
 
 def _fixed(array: pa.Array) -> npt.NDArray[Any]:
-    """Return the bytes of values of a fixed width, each NaN as the same."""
+    """Return the bytes of values of a fixed width; all NaNs have the same bytes."""
     width = array.type.bit_width // 8
     data = np.frombuffer(array.buffers()[1], np.uint8, len(array) * width, array.offset * width)
     if types.is_floating(array.type):

@@ -1,6 +1,6 @@
 """`Hasher`: fingerprints of values and of transforms, equal in every process and on every run.
 
-A value without a lasting identity gets a random hash, with a warning that results cannot be reused, and why.
+A value without a lasting identity gets a random hash, with a warning that says why results cannot be reused.
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ from datasets_core.store.code import (
 )
 from datasets_core.store.recorded_names import recorded_function, recorded_module, recorded_name
 
-_MANY = 10_000  # objects; from here on one that is met again is not written again, so that dense graphs come to an end
+_MANY = 10_000  # objects; after so many, an object that is met again is not written again, so that dense graphs come to an end
 _WRITTEN_IN_PYTHON = 1 << 9  # Py_TPFLAGS_HEAPTYPE: a list that is a dataclass has more than its fields
 _MOST_STEPS = 6  # of the way to a value, in a message
 
@@ -208,7 +208,7 @@ class ValueWriter:
                     self.write(owner)
 
     def _write_python_function(self, value: types.FunctionType) -> None:
-        """Write a function by code, defaults, closure and the globals its code reads; not by its location."""
+        """Write a function by code, defaults, closure and the globals its code reads; not by its file and line."""
         if self._is_known(value):
             return
         home: Any = value.__globals__.get("__name__")
@@ -238,7 +238,7 @@ class ValueWriter:
             self._write_reach(value)
 
     def _write_reach(self, value: types.FunctionType) -> None:
-        """The globals that a function names, and what it reads of modules of the user's own."""
+        """Write the globals that a function names, and the attributes that it reads from the user's own modules."""
         names = value.__globals__
         reach = reach_of(value.__code__)
         paths = reach.paths | {(word,) for word in reach.words}
@@ -264,7 +264,7 @@ class ValueWriter:
             self._write_imports(value, reach.imports)
 
     def _write_imports(self, value: types.FunctionType, imports: set[tuple[int, str]]) -> None:
-        """The user's files that imports read, and what of their modules is otherwise now than the files say."""
+        """Write the user's files that imports read, and the module attributes that differ from these files."""
         for name, place in imported_sources(imports, value.__globals__.get("__package__")).items():
             with self._on_the_way(f"import of {name!r} in function {value.__qualname__!r}"):
                 if not isinstance(place, str):
@@ -278,7 +278,7 @@ class ValueWriter:
                     self._named("changed", changed, f"{{!r}} of module {name!r}")
 
     def _write_code(self, value: types.CodeType, *, is_inner: bool = False) -> None:
-        # Without file, lines and the name of the outermost: the same lambda in another cell is the same.
+        # Without file, lines and the outermost name: the same lambda in another notebook cell has the same hash.
         counts = (value.co_argcount, value.co_posonlyargcount, value.co_kwonlyargcount, value.co_flags)
         tables = (getattr(value, "co_exceptiontable", b""), value.co_cellvars, value.co_name if is_inner else "")
         self._items("code", (value.co_code, value.co_names, value.co_varnames, value.co_freevars, counts, tables), 6)
@@ -344,7 +344,7 @@ class ValueWriter:
             self._items("RandomState", (value.get_state(legacy=False),), 1)
 
     def _write_dtype(self, value: Any) -> None:
-        """By its name and size, not by `str` alone: types of other libraries are all raw bytes to numpy."""
+        """Write a dtype by its name and size, not by `str` alone: numpy sees all types of other libraries as raw bytes."""
         self._put(
             "dtype",
             f"{value.type.__module__}.{value.type.__name__} {value.str} {value.itemsize} {value.isalignedstruct}".encode(),
@@ -440,7 +440,7 @@ class ValueWriter:
         )
 
     def _write_state(self, value: Any) -> None:
-        """Write a value by class and by the state that a copy would get (`__reduce_ex__`, never read back)."""
+        """Write a value by its class and by the state that a copy would get (`__reduce_ex__`, which is never loaded)."""
         kind = type(value)
         if isinstance(value, _NEVER):
             raise self._unhashable(f"a {_name(kind)} differs in every process")
@@ -503,7 +503,7 @@ def _short(key: Any) -> str:
 
 
 class _Missing:
-    """In the place of an attribute that a module has not."""
+    """Placeholder for an attribute that a module does not have."""
 
 
 def _cell(cell: Any) -> Any:
@@ -514,7 +514,7 @@ def _cell(cell: Any) -> Any:
 
 
 def _ipc(value: Any) -> bytes:
-    """Arrow data in one form, however it is cut."""
+    """Write Arrow data in one form, regardless of its chunks."""
     try:
         array = _whole(value)
     except (pa.ArrowInvalid, pa.ArrowCapacityError):  # more bytes than the offsets of one array reach: two halves of the rows
@@ -541,7 +541,7 @@ def _is_of_numpy_random(value: Any) -> bool:
 
 
 def _is_named_ufunc(value: np.ufunc) -> bool:
-    """Return True if a ufunc is found under its name; those of `np.frompyfunc` are not."""
+    """Return True if numpy has a ufunc of this name; results of `np.frompyfunc` are not found by name."""
     homes = (np, sys.modules.get("scipy.special"))
     return any(getattr(home, value.__name__, None) is value for home in homes)
 
@@ -670,12 +670,12 @@ class Hasher:
 
 
 def random_fingerprint() -> str:
-    """Return a fingerprint that no other has."""
+    """Return a new random fingerprint."""
     return os.urandom(_DIGEST_BYTES).hex()
 
 
 def fingerprint(*parts: Any, what: str = "This transform") -> str:
-    """Return the identity that `parts` have together; a random one, and a warning, where a part has none.
+    """Return the identity of all `parts` together; if a part has none, warn and return a random one.
 
     Args:
         parts: for a transform: the fingerprint before it, its name, its arguments.
@@ -693,7 +693,7 @@ def fingerprint(*parts: Any, what: str = "This transform") -> str:
 
 
 def _users_level() -> int:
-    """Of the caller, how many calls above it is the line outside of this library."""
+    """Return how many calls above the caller the first line outside of this library is."""
     frame, level = sys._getframe(1), 1
     while frame.f_back is not None and is_of_library(str(frame.f_globals.get("__name__"))):
         frame, level = frame.f_back, level + 1

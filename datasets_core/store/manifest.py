@@ -1,7 +1,7 @@
-"""`Manifest`: content of a finished dataset: one `dataset_info.json`, written last; names in a dataset folder.
+"""`Manifest`: content of a finished dataset: one `dataset_info.json`, written last; file names in a dataset folder.
 
-It is the JSON of `DatasetInfo` as other tools know it, with one more key, `"manifest"`, which they ignore.  Without a
-manifest nothing was built.
+It is the JSON of `DatasetInfo` that other tools read, with one more key, `"manifest"`, which they ignore. A folder without a
+manifest does not contain a finished dataset.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ from datasets_core.meta.info import DatasetInfo
 from datasets_core.meta.split_info import SplitInfo
 from datasets_core.meta.splits import RowRange
 
-# A folder for results that go with their process, and those that processes left which were killed.
+# A folder for results that are removed when their process ends, and the folders that killed processes left.
 
 
 _NAME = r"datasets_core-(?P<pid>\d+)-.+"
@@ -41,12 +41,14 @@ _made_folders: list[tuple[int, str, int]] = []
 
 
 def temporary_folder_or_none() -> str | None:
-    """Return the folder of this process, if it has one."""
+    """Return the temporary folder of this process, if it has one."""
     return next((path for pid, path, _ in _made_folders if pid == os.getpid()), None)
 
 
 def temporary_folder() -> str:
-    """Return the folder of this process, which goes with it; what killed processes left is removed before it is made."""
+    """Return the folder of this process, which is removed when the process ends. Folders of killed processes are
+    removed first.
+    """
     import shutil
     import tempfile
 
@@ -63,7 +65,7 @@ def temporary_folder() -> str:
 
 
 def dead_folders() -> list[str]:
-    """Return the folders of processes that have ended."""
+    """Return the folders that ended processes left."""
     import tempfile
 
     root = tempfile.gettempdir()
@@ -76,7 +78,7 @@ def _is_abandoned(path: str) -> bool:
     try:
         descriptor = os.open(os.path.join(path, _ALIVE), os.O_RDWR)
     except OSError:
-        return False  # another user's, or none of ours
+        return False  # another user's, or not one of ours
     try:
         return _is_free(descriptor)
     finally:
@@ -84,7 +86,7 @@ def _is_abandoned(path: str) -> bool:
 
 
 def _is_free(descriptor: int) -> bool:
-    """Return True if the lock was free; the caller holds it from now on."""
+    """Try to take the lock; return True if it was free, and the caller now holds it."""
     with contextlib.suppress(ImportError):  # not on every system
         import fcntl
 
@@ -115,7 +117,7 @@ _TEMPORARY = r".+\.tmp-(?P<pid>\d+)-[0-9a-f]+"
 
 
 def located(folder: str | os.PathLike[str]) -> str:
-    """Return a folder as a local path, or as a URL where it is remote.
+    """Return a folder as a local path, or as a URL if it is remote.
 
     >>> located("file:///c/reviews"), located("s3://bucket/reviews/")
     ('/c/reviews', 's3://bucket/reviews')
@@ -125,7 +127,7 @@ def located(folder: str | os.PathLike[str]) -> str:
 
 
 def staging_base(target: str) -> str:
-    """Return the common prefix of the names of lock and staging folders: the target, or for a URL a path in the cache."""
+    """Return the common prefix of the lock and staging folders: the target, or a path in the cache if the target is a URL."""
     place = located(target)
     if is_url(place):
         key = hashlib.sha256(place.encode()).hexdigest()[:32]
@@ -153,7 +155,7 @@ def temporary_path(path: str) -> str:
 
 
 class StagingName(NamedTuple):
-    """Owner of a staging folder, from its name."""
+    """Owner of a staging folder, parsed from its name."""
 
     path: str
     target: str
@@ -171,7 +173,7 @@ def parse_staging(path: str) -> StagingName | None:
 
 
 def is_temporary(path: str) -> bool:
-    """Return True if a path is the name of a temporary file.
+    """Return True if a path names a temporary file.
 
     >>> is_temporary("a.arrow.tmp-12-ab"), is_temporary("a.arrow")
     (True, False)
@@ -180,7 +182,7 @@ def is_temporary(path: str) -> bool:
 
 
 def is_shard_name(name: str) -> bool:
-    """Return True if a file of a finished dataset is one of its shards, by its name.
+    """Return True if the name of a file in a finished dataset is that of a shard.
 
     >>> is_shard_name("reviews-train-00000-of-00002.arrow"), is_shard_name("cache-ab12.arrow")
     (True, False)
@@ -189,7 +191,7 @@ def is_shard_name(name: str) -> bool:
 
 
 def is_named_by_content(name: str) -> bool:
-    """Return True if a file is a shard that only a manifest makes part of a dataset, by its name.
+    """Return True if a file name is that of a shard that belongs to a dataset only if a manifest lists it.
 
     >>> is_named_by_content("reviews-train-00000-of-00002-0123456789abcdef.arrow")
     True
@@ -210,7 +212,7 @@ def staging_folders(target: str) -> list[StagingName]:
 
 
 MAX_BELIEVED = 1 << 20
-"""Batches on record in a folder of others up to which the record is not compared with the files at once."""
+"""Number of batches up to which the record of a foreign folder is not compared with its files at once."""
 
 FORM = 1  # of the "manifest" section; a reader refuses a higher one
 
@@ -224,9 +226,9 @@ class ShardRecord(NamedTuple):
         rows: number of rows.
         size: bytes of the file.
         num_bytes: bytes of the rows in Arrow's memory layout.
-        sha256: of the file, in hex; "" where it was left out.
-        batches: row counts of its record batches (row groups in Parquet) as runs `((rows, how many in a row), …)`.
-        crc32c: size and checksum of each part of an Arrow file, as text (`PartSums`); "" where they were left out.
+        sha256: of the file, in hex; "" if it was left out.
+        batches: row counts of its record batches (row groups in Parquet) as runs `((rows, number of consecutive batches), …)`.
+        crc32c: size and checksum of each part of an Arrow file, as text (`PartSums`); "" if they were left out.
     """
 
     name: str
@@ -245,7 +247,7 @@ class SourceRecord(NamedTuple):
     Attributes:
         path: path or URL.
         size: bytes, -1 where unknown.
-        identity: what changes with the content (mtime, ETag, …).
+        identity: a text that changes with the content (mtime, ETag, …).
         sha256: in hex, None if it was not computed.
     """
 
@@ -269,15 +271,15 @@ class Manifest:
         identity: identity of builder and inputs; "" if unknown.
         write_order: the order of the rows of a split: "source" as they came, "hash" of their keys, or "key".
         disable_shuffling: True if the user turned off the order by hash.
-        max_rows: maximum number of rows taken of each split; None: all.
+        max_rows: maximum number of rows taken from each split; None: all.
         schema: the hash of the Arrow schema of the shards; "" if unknown.
         denied: descriptions of accesses denied to a sandboxed script: with them it might yield other rows.
         confined: the folder or repository of a script that ran in the sandbox; "" for other builds. In the cache such a build
             stands for no other place.
         commit: that of its repository on the Hub; "" without one.
-        blocks: row ranges of each split in its source files, as text (`store/pieces.py`); for splits
-            whose rows come in the order of files of a format.
-        files: the names of these files, as text, without secrets; for splits whose rows are all those of their files.
+        blocks: row ranges of each split in its source files, as text (`store/pieces.py`); for splits whose rows have the order
+            of their source files.
+        files: the names of these files, as text, without secrets; for splits that have all rows of their files.
     """
 
     info: DatasetInfo
@@ -298,7 +300,7 @@ class Manifest:
     files: Mapping[str, str] = field(default_factory=dict)
 
     def split_lengths(self) -> dict[str, list[int]]:
-        """Return rows of each shard, by split, splits in the order of their shards."""
+        """Return the number of rows of each shard, by split. The splits are in the order of their shards."""
         lengths: dict[str, list[int]] = {}
         for shard in self.shards:
             lengths.setdefault(shard.split, []).append(shard.rows)
@@ -312,7 +314,7 @@ class Manifest:
         return shards
 
     def own_rows(self, folder: str, ranges: Sequence[RowRange], **how: Any) -> Any:
-        """Return the rows of ranges as a `RowTable`, of shards that only this kind of manifest can read; None for all others.
+        """Return the rows of ranges as a `RowTable` if only this kind of manifest can read the shards; None for all others.
 
         Args:
             folder: the dataset.
@@ -376,11 +378,12 @@ def manifest_bytes(manifest: Manifest) -> bytes:
 
 
 def read_manifest(folder: str, storage_options: dict[str, Any] | None = None) -> Manifest | None:
-    """Return the manifest of a finished dataset, local or remote; None if `folder` has none, that is, nothing was built there.
+    """Return the manifest of a finished dataset, local or remote; None if `folder` has no manifest, that is, no dataset was
+    built there.
 
     Raises:
-        ManifestError: it is there and cannot be understood.
-        DatasetDiskError: the system does not read it, as where the path is too long, or a circle of links.
+        ManifestError: it exists and is invalid.
+        DatasetDiskError: the system cannot read it, for example because the path is too long or the links form a circle.
     """
     path = files.join(located(folder), MANIFEST_NAME)
     try:
@@ -400,10 +403,11 @@ def read_manifest(folder: str, storage_options: dict[str, Any] | None = None) ->
 
 
 def parse_manifest(data: bytes, *, path: str) -> Manifest | None:
-    """Return the manifest in the bytes of a `dataset_info.json`; None if they describe a dataset but no shards of ours.
+    """Return the manifest in the bytes of a `dataset_info.json`; None if they describe a dataset without shards of this
+    library.
 
     Raises:
-        ManifestError: the bytes cannot be understood.
+        ManifestError: the bytes are invalid.
     """
     advice = "Build the dataset again with download_mode='force_redownload', or delete that file"
     try:
@@ -448,7 +452,7 @@ def parse_manifest(data: bytes, *, path: str) -> Manifest | None:
 
 
 def _name_shards(manifest: Manifest) -> None:
-    """Tell the splits the names of their shards, and see that both say the same of them."""
+    """Set the names of the shards of each split, and check that splits and shards agree."""
     splits: Mapping[str, SplitInfo] = manifest.info.splits or {}
     by_split = manifest.split_shards()
     if bare := sorted(set(splits) - set(by_split)):
@@ -498,12 +502,12 @@ def _source(found: Mapping[str, Any]) -> SourceRecord:
     return SourceRecord(str(found["path"]), int(found["size"]), str(found["identity"]), None if sha256 is None else str(sha256))
 
 
-# Checksums of the parts of a shard, and the first look at a file: its marks and its size.
+# Checksums of the parts of a shard, and the first checks of a file: its magic bytes and its size.
 
 
 def crc32c_extend() -> Callable[[int, Any], int] | None:
-    """Return the function that extends a CRC-32C by bytes, by instructions of the processor; None if only Python code
-    could.
+    """Return a function that extends a CRC-32C by bytes, with instructions of the processor; None if only Python code could do
+    it.
     """
     import google_crc32c  # 2 ms that a use of built rows does without until a batch is compared
 
@@ -511,10 +515,10 @@ def crc32c_extend() -> Callable[[int, Any], int] | None:
 
 
 class PartSums:
-    """Size and CRC-32C of the parts of an Arrow file: what is before the batches, each batch, and what is after them.
+    """Size and CRC-32C of the parts of an Arrow file: the bytes before the batches, each batch, and the bytes after them.
 
     Args:
-        text: `size:crc` of each part in order, in hex, as a manifest has them.
+        text: `size:crc` of each part in order, in hex, as in a manifest.
 
     Raises:
         ValueError: the text is something else.
@@ -545,18 +549,18 @@ class PartSums:
         return self._ends[-1]
 
     def span(self, part: int) -> tuple[int, int]:
-        """Return the first byte of a part, and the one after it: 0 is what is before the batches, -1 what is after them."""
+        """Return the first byte of a part and the byte after it. Part 0 is before the batches, part -1 after them."""
         part = range(len(self._ends))[part]
         return self._ends[part - 1] if part else 0, self._ends[part]
 
     def are_true(self, part: int, data: Any) -> bool:
-        """Compare the bytes of a part with its checksum; True too where comparing them would be slow."""
+        """Compare the bytes of a part with its checksum; also return True if the comparison would be slow."""
         extend = crc32c_extend()
         return extend is None or extend(0, data) == self._crcs[part]
 
 
 def sums_of_stream(text: str, path: str) -> str:
-    """Return the sums of the stream that an Arrow file holds: its parts without the mark before it and the footer after.
+    """Return the sums of the stream in an Arrow file: its parts without the magic bytes before it and the footer after it.
 
     Args:
         text: the sums of the file.
@@ -612,10 +616,10 @@ def kind_of(path: str, storage_options: dict[str, Any] | None = None) -> str:
 
 
 def check_tail(path: str, kind: str, size: int, tail: bytes, *, advice: str | None = None) -> None:
-    """Check the end of an Arrow or Parquet file: the mark, and a footer that fits into the file.
+    """Check the end of an Arrow or Parquet file: the magic bytes, and a footer that fits into the file.
 
     Raises:
-        DamagedShardError: the file is cut, or not of its kind.
+        DamagedShardError: the file is truncated, or is not of that kind.
     """
     magic = ARROW_MAGIC if kind == "arrow" else PARQUET_MAGIC
     if not tail.endswith(magic):
@@ -628,14 +632,16 @@ def check_tail(path: str, kind: str, size: int, tail: bytes, *, advice: str | No
 
 
 def sound_mark(path: str) -> str:
-    """Return the empty file in the cache that says that every value of a local file was checked, as the file is now."""
+    """Return the path of the empty file in the cache that marks every value of a local file, in its current form, as
+    checked.
+    """
     found = os.stat(local_path(path))
     parts = (found.st_dev, found.st_ino, found.st_size, found.st_mtime_ns, found.st_ctime_ns)
     return os.path.join(settings().cache_dir, "sound", hashlib.sha256(repr(parts).encode()).hexdigest()[:32])
 
 
 def make_mark(mark: str) -> None:
-    """Make the mark of a file; a cache that cannot be written goes without."""
+    """Make the mark of a file; if the cache cannot be written, there is no mark."""
     with contextlib.suppress(OSError):
         os.makedirs(os.path.dirname(mark), exist_ok=True)
         with open(mark, "wb"):
@@ -643,10 +649,10 @@ def make_mark(mark: str) -> None:
 
 
 def refuse_irregular(path: str) -> None:
-    """Refuse a pipe or device in place of a local file: reading it could last forever.
+    """Refuse a pipe or device in place of a local file: reading it might never end.
 
     Raises:
-        DamagedShardError: it is one.
+        DamagedShardError: the path is a pipe or a device.
     """
     try:
         if stat.S_ISREG(os.stat(local_path(path)).st_mode):
@@ -660,7 +666,7 @@ def check_ends(path: str, kind: str, size: int) -> None:
     """Check a local file for its size, its first and its last bytes; its rows are not read.
 
     Raises:
-        DamagedShardError: it is cut or altered.
+        DamagedShardError: it is truncated or altered.
         FileNotFoundError: the file no longer exists.
     """
     refuse_irregular(path)

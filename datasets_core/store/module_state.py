@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import contextlib
 import logging
 import os
+import socket
 import types
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import closing
 from typing import Any, TypeVar
 
+from datasets_core import files
 from datasets_core.engines import Engine
 from datasets_core.errors import ConfigurationError, UnhashableError
 from datasets_core.store.code import (
@@ -22,20 +25,21 @@ from datasets_core.store.code import (
     value_at,
 )
 from datasets_core.store.fingerprint import Hasher
+from datasets_core.store.manifest import temporary_path
 
 logger = logging.getLogger(__name__)
 
 T = TypeVar("T")
 R = TypeVar("R")
 State = dict[tuple[str, str], str]
-"""By module, and by what is read of it, the hash of that; "" for the module itself."""
+"""Hash of each attribute that is read, by module and attribute; "" is the module itself."""
 
 _IMPORT = "import of "
 _same_here: set[tuple[int, frozenset[tuple[tuple[str, str], str]]]] = set()  # by process: a job may change modules later
 
 
 class ModuleStateError(Exception):
-    """A worker process has other values in the user's modules than the process that started it."""
+    """The user's modules have other values in a worker process than in the process that started it."""
 
     def __init__(self, names: Sequence[str]) -> None:
         super().__init__(names)
@@ -43,25 +47,47 @@ class ModuleStateError(Exception):
 
 
 def run(
-    engine: Engine, function: Callable[[T], R], jobs: Sequence[T], *code: Any, verb: str, **options: Any
+    engine: Engine,
+    function: Callable[[T], R],
+    jobs: Sequence[T],
+    *code: Any,
+    verb: str,
+    folder: str | None = None,
+    **options: Any,
 ) -> Iterator[tuple[int, R]]:
     """Like `engine.run`, but jobs run in this process if worker processes would read other values of the user's modules.
 
-    Worker processes import modules again, without what the program has set in them since: a class attribute, a function that
-    was replaced, a context variable.
+    Worker processes import modules again, without later changes by the program: a class attribute, a replaced function, a
+    context variable.
 
     Args:
         engine: runs the jobs.
         function, jobs: see `Engine.run`.
         code: functions and objects whose code the jobs call.
-        verb: what the user has called, for the log.
+        verb: name of the method that the user called, for the log.
+        folder: where the jobs write; workers on other machines must see it.
         options: see `Engine.run`.
 
     Raises:
-        ConfigurationError: the engine left out a job.
+        ConfigurationError: the engine left out a job, or a worker does not see the folder.
     """
     held = function if getattr(engine, "shares_memory", False) else checked(function, *code)
     left = set(range(len(jobs)))
+    with contextlib.ExitStack() as stack:
+        if folder is not None and getattr(engine, "spans_machines", False):
+            held = stack.enter_context(_marked(folder, held))
+        yield from _results(engine, held, function, jobs, left, verb, options)
+
+
+def _results(
+    engine: Engine,
+    held: Callable[[T], R],
+    function: Callable[[T], R],
+    jobs: Sequence[T],
+    left: set[int],
+    verb: str,
+    options: Mapping[str, Any],
+) -> Iterator[tuple[int, R]]:
     try:
         with closing(engine.run(held, jobs, **options)) as results:  # type: ignore[type-var]
             for index, result in results:
@@ -80,11 +106,46 @@ def run(
         yield index, function(jobs[index])
 
 
+@contextlib.contextmanager
+def _marked(folder: str, function: Callable[[T], R]) -> Iterator[Callable[[T], R]]:
+    """Have each worker look for a mark in the folder before its first job there."""
+    if files.is_url(folder):
+        yield function
+        return
+    mark = temporary_path(os.path.join(os.path.abspath(folder), "seen"))
+    files.write_atomically(mark, b"")
+    try:
+        yield _Seeing(function, mark)
+    finally:
+        files.remove(mark)
+
+
+class _Seeing:
+    """A function that runs only where the folder of the results is the one of the driver."""
+
+    def __init__(self, function: Callable[..., Any], mark: str) -> None:
+        self._function, self._mark = function, mark
+        self.__qualname__ = getattr(function, "__qualname__", type(function).__qualname__)
+
+    def __call__(self, *arguments: Any) -> Any:
+        if self._mark not in _seen:
+            if not os.path.exists(self._mark):
+                raise ConfigurationError(
+                    f"The worker on {socket.gethostname()} does not see the folder {os.path.dirname(self._mark)}, "
+                    "where this process puts results together. Use a folder that all machines share, for cache_dir= too."
+                )
+            _seen.add(self._mark)
+        return self._function(*arguments)
+
+
+_seen: set[str] = set()
+
+
 def checked(function: Callable[..., R], *code: Any) -> Callable[..., R]:
-    """Return the function as worker processes are sent it: there it raises `ModuleStateError` instead of reading other values.
+    """Return the function to send to worker processes: there it raises `ModuleStateError` instead of reading other values.
 
     Args:
-        function: itself again, where nothing that it reads can differ.
+        function: returned unchanged if nothing that it reads can differ.
         code: see `run`.
     """
     state = state_of(code)
@@ -102,7 +163,7 @@ def warn_of(error: ModuleStateError, verb: str) -> None:
 
 
 class _Checked:
-    """A function that runs only where the user's modules hold what they hold in the process that made it."""
+    """A function that runs only if the user's modules have the same values as in the process that made it."""
 
     def __init__(self, function: Callable[..., Any], state: State) -> None:
         self._function, self._state, self._pid = function, state, os.getpid()
@@ -121,7 +182,7 @@ class _Checked:
 
 
 def state_of(code: Any) -> State:
-    """Return what functions and objects read of the user's modules in another process.
+    """Return the values that functions and objects read from the user's modules in another process.
 
     >>> state_of([len, lambda row: row])
     {}
@@ -148,7 +209,7 @@ def _read_by(values: Iterable[Any]) -> Iterator[tuple[str, str]]:
 
 
 def _is_imported(value: Any, module: Any) -> bool:
-    """Return True if another process gets a function or class by the import of its module, and not as code."""
+    """Return True if another process imports the module of a function or class instead of getting its code."""
     from datasets_core.engines.process import sent_by_value
 
     if not isinstance(module, str) or module in ("__main__", "__mp_main__") or not is_found_by_name(value, module):
@@ -157,7 +218,7 @@ def _is_imported(value: Any, module: Any) -> bool:
 
 
 def _read_by_code(function: types.FunctionType) -> Iterator[tuple[str, str]]:
-    """Yield what a function pickled as code reads of modules: by their names, and by its own imports."""
+    """Yield what a function that is pickled as code reads from modules, by their names and by its own imports."""
     reach = reach_of(function.__code__)
     for cell in function.__closure__ or ():
         if isinstance(module := _cell(cell), types.ModuleType):
@@ -181,7 +242,7 @@ def _read_by_code(function: types.FunctionType) -> Iterator[tuple[str, str]]:
 
 
 def _read_of(module: types.ModuleType, names: Iterable[str]) -> Iterator[tuple[str, str]]:
-    """Yield what code that holds a module in a variable may read of it: the attribute names it reads of any object."""
+    """Yield what code may read from a module in a variable: the attribute names that it reads of any object."""
     for name in names:
         value = getattr(module, name, None)
         if isinstance(value, types.ModuleType):

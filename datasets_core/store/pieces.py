@@ -16,16 +16,16 @@ if TYPE_CHECKING:
     from datasets_core.meta.row_blocks import RowBlocks
 
 
-# `FileStructure`: how the rows of a table lie in the files that they were built from, as a manifest has it on record.
+# `FileStructure`: position of the rows of a table in the files that they were built from, as recorded in a manifest.
 
 
 class Span(NamedTuple):
     """Rows `start` to `stop` of a split.
 
     Attributes:
-        stored: the blocks of the split, as text: most readers never ask for them.
+        stored: the blocks of the split, as text: most readers do not need them.
         start, stop: the rows.
-        names: of the files of the split, as text; "" where they are not on record.
+        names: of the files of the split, as text; "" if they were not recorded.
     """
 
     stored: str
@@ -41,7 +41,7 @@ class FilePlaces(NamedTuple):
         names: of the files.
         ends: the number of the row after each run.
         files: the number of the file of each run, ascending.
-        firsts: for each run the number in its file of its first row.
+        firsts: for each run, the number of its first row in the file.
     """
 
     names: tuple[str, ...]
@@ -50,7 +50,7 @@ class FilePlaces(NamedTuple):
     firsts: Ints
 
     def of(self, rows: Ints) -> tuple[Ints, Ints]:
-        """For each row the number of its file, and its number in that."""
+        """Return for each row the number of its file, and the number of the row in that file."""
         runs = np.searchsorted(self.ends, rows, side="right")
         starts = np.concatenate([[0], self.ends[:-1]]) if len(self.ends) else self.ends
         return self.files[runs], self.firsts[runs] + (rows - starts[runs])
@@ -76,7 +76,7 @@ class FileStructure(NamedTuple):
         return sum(span.stop - span.start for span in self.spans)
 
     def cut(self, start: int, stop: int) -> FileStructure:
-        """Return the rows from `start` to `stop`, both among them."""
+        """Return the rows from `start` to `stop`; both must be in range."""
         if (start, stop) == (0, self.num_rows):
             return self
         found, before = [], 0
@@ -90,7 +90,7 @@ class FileStructure(NamedTuple):
     def blocks(self) -> RowBlocks | None:
         """Return the blocks, with the files of the whole splits.
 
-        None if what is stored cannot be understood: the order of shuffled rows is another one then, and no row is lost.
+        None if the stored text is invalid: then the order of shuffled rows is different, and no row is lost.
         """
         return _blocks(self.spans)
 
@@ -155,7 +155,7 @@ def stored_blocks(blocks: RowBlocks) -> str:
 
 
 def stored_names(names: Iterable[str]) -> str:
-    """Return names of files as text: of each the number of characters that it begins with as the one before, and the others.
+    """Return names of files as text: for each, the length of the prefix that it shares with the one before, and the rest.
 
     >>> stored_names(["data/train-0.csv", "data/train-1.csv"])
     '[[0,"data/train-0.csv"],[11,"1.csv"]]'
@@ -166,16 +166,16 @@ def stored_names(names: Iterable[str]) -> str:
 
 
 def _shared(name: str, other: str) -> int:
-    """With how many characters both begin."""
+    """Return the length of the common prefix."""
     count = next((at for at, (one, two) in enumerate(zip(name, other, strict=False)) if one != two), None)
     return min(len(name), len(other)) if count is None else count
 
 
 def _names(stored: str) -> list[str]:
-    """Return the argument of `stored_names`.
+    """Return the names from the text that `stored_names` returns.
 
     Raises:
-        ValueError: it is not such a text.
+        ValueError: the text is invalid.
     """
     found: list[str] = []
     last = ""
@@ -196,7 +196,7 @@ class BatchRows(Sequence[int]):
     """The number of rows of each batch of a shard, run-length coded as a manifest has it.
 
     Args:
-        runs: (rows of a batch, how many such batches in a row), in order.
+        runs: (rows of a batch, number of consecutive batches with as many rows), in order.
 
     >>> rows = BatchRows([(1000, 2), (7, 1)])
     >>> list(rows), rows[-1], len(rows)
@@ -254,14 +254,14 @@ def counts_of(rows: Sequence[int]) -> Ints:
 
 
 def pieces_of(ranges: Iterable[tuple[int, int, int]], rows: Sequence[Sequence[int]]) -> Ints:
-    """Return the pieces of row ranges of shards, in their order: one row for each, of shard, batch, first row in it, number of
-    rows.
+    """Return the pieces of row ranges of shards, in their order: one row of the array for each: shard, batch, first row in the
+    batch, number of rows.
 
     All ranges are computed at once: a thousand shards of a hundred batches take some milliseconds.
 
     Args:
         ranges: (shard, first row, row after the last); all of them exist.
-        rows: of each batch, for each shard.
+        rows: number of rows of each batch, for each shard.
 
     >>> pieces_of([(0, 5, 8), (1, 0, 2)], [[4, 4], BatchRows([(2, 1)])]).tolist()
     [[0, 1, 1, 3], [1, 0, 0, 2]]
@@ -298,7 +298,7 @@ def whole_ranges(rows: Sequence[Sequence[int]]) -> list[tuple[int, int, int]]:
 
 
 def cut(pieces: Ints, start: int, stop: int) -> Ints:
-    """Return the pieces of the rows from `start` to `stop`, both within the rows that there are.
+    """Return the pieces of the rows from `start` to `stop`, both in range.
 
     >>> cut(np.array([[0, 0, 0, 4], [0, 1, 0, 4]]), 3, 6).tolist()
     [[0, 0, 3, 1], [0, 1, 0, 2]]
@@ -318,13 +318,13 @@ def cut(pieces: Ints, start: int, stop: int) -> Ints:
 
 
 def stacked(pieces: Sequence[Ints]) -> Ints:
-    """Return several lists of pieces as one."""
+    """Return several lists of pieces as one list."""
     if len(pieces) == 1:
         return pieces[0]
     return np.concatenate(pieces) if pieces else np.zeros((0, 4), dtype=np.int64)
 
 
-# Location of rows: the shard file of a build and the number in it, for every row of a table, and back.
+# Location of rows: the shard file of a build and the row number in it, for every row of a table, and the inverse.
 
 
 class BatchLocations(NamedTuple):
@@ -333,7 +333,7 @@ class BatchLocations(NamedTuple):
     Attributes:
         paths: shard files.
         names: names of these in row ids.
-        files: for each batch the index of its file in `paths`, -1 without one; None: all are in the first.
+        files: for each batch the index of its file in `paths`, -1 without a file; None: all batches are in the first file.
         firsts: for each batch the number of its first row in that file.
     """
 
@@ -358,7 +358,7 @@ def locations_of_file(path: str, name: str, rows: Sequence[int]) -> BatchLocatio
     [0, 3]
     """
     runs = rows.runs if isinstance(rows, BatchRows) else ()
-    if len(runs) == 1 or (len(runs) == 2 and runs[1][1] == 1):  # as nearly all: batches of one size, but for the last
+    if len(runs) == 1 or (len(runs) == 2 and runs[1][1] == 1):  # as in nearly all files: all batches but the last have one size
         return BatchLocations((path,), (name,), None, np.arange(len(rows), dtype=np.int64) * runs[0][0])
     counts = counts_of(rows)
     return BatchLocations((path,), (name,), None, np.cumsum(counts) - counts)
@@ -372,7 +372,7 @@ class Places:
     Args:
         shards: of the table.
         pieces: of the table (`store/pieces.py`).
-        is_one_build: True if no two shards have the same name, so that only shards with a piece are asked.
+        is_one_build: True if no two shards have the same name, so that only shards with a piece are read.
 
     Attributes:
         paths: the files of all shards, also of those without a piece: the names in ids do not depend on the slice.
@@ -415,7 +415,7 @@ class Places:
 
     @property
     def is_disjoint(self) -> bool:
-        """True if no row of a file is in the table twice."""
+        """True if the table contains no row of a file twice."""
         lows, highs, _ = self._spans
         return int((highs - lows).sum()) == int(self._rows[self._lows >= 0].sum())
 
@@ -426,17 +426,17 @@ class Places:
         return np.where(lows < 0, -1, lows + (rows - self._starts[pieces]))
 
     def key(self, file: int, row: int) -> int:
-        """Return the key of a row of a file; -1 if the table has no row there or after it."""
+        """Return the key of a row of a file; -1 if the table has neither this row nor a later row of the file."""
         return int(self.bases[file]) + row if row < int(self._extents[file]) else -1
 
     def split(self, keys: Ints) -> tuple[Ints, Ints]:
-        """Return the number of the file, and the number in it, for keys that are not -1."""
+        """Return the number of the file, and the row number in it, for keys that are not -1."""
         order = np.flatnonzero(self._extents)  # a file without rows shares its base with the next one
         files = order[np.searchsorted(self.bases[order], keys, side="right") - 1]
         return files, keys - self.bases[files]
 
     def rows(self, keys: Ints) -> Ints:
-        """Return the first row of the table that has each key; -1 where none has it."""
+        """Return for each key the first row of the table that has it; -1 if no row has it."""
         lows, highs, pieces = self._spans
         if not len(lows):
             return np.full(len(keys), -1, np.int64)
@@ -452,7 +452,7 @@ class Places:
 
 
 def _numbered(numbers: dict[str, int], names: list[str], found: BatchLocations) -> list[int]:
-    """Return the numbers of files, which get one if they have none."""
+    """Return the numbers of files; a file without a number gets one."""
     own = []
     for path, name in zip(found.paths, found.names, strict=True):
         own.append(numbers.setdefault(path, len(numbers)))
@@ -462,7 +462,7 @@ def _numbered(numbers: dict[str, int], names: list[str], found: BatchLocations) 
 
 
 def _by_shard(shards: Ints) -> Iterable[tuple[int, slice | Ints]]:
-    """Return each shard with its pieces: a slice where they follow each other."""
+    """Return each shard with its pieces: as a slice if they are consecutive."""
     borders = [0, *(np.flatnonzero(np.diff(shards)) + 1).tolist(), len(shards)] if len(shards) else [0]
     runs = [(int(shards[start]), slice(start, stop)) for start, stop in pairwise(borders)]
     if len({shard for shard, _ in runs}) == len(runs):
@@ -473,7 +473,7 @@ def _by_shard(shards: Ints) -> Iterable[tuple[int, slice | Ints]]:
 
 
 def _disjoint(lows: Ints, highs: Ints) -> tuple[Ints, Ints, Ints]:
-    """Return disjoint spans of keys, in order, each with the first piece that contains it; pieces at -1 have no key."""
+    """Return disjoint spans of keys, in order, each with the first piece that contains it. Pieces at -1 have no key."""
     stand = np.flatnonzero(lows >= 0)
     order = stand[np.argsort(lows[stand], kind="stable")]
     low, high = lows[order], highs[order]

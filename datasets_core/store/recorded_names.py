@@ -1,7 +1,7 @@
 """Recorded names of classes and functions in fingerprints, wherever they are defined now.
 
-A fingerprint holds the full name of a class, and is the key of results on disk.  So that moving a class to another module, or
-giving it another name, loses no result, fingerprints hold the name of the module in which it was when it was recorded here.
+A fingerprint holds the full name of a class, and is the key of results on disk.  Fingerprints hold the name of the module in
+which the class was when it was recorded here. So no result is lost when a class is moved or renamed.
 """
 
 from __future__ import annotations
@@ -375,8 +375,7 @@ def recorded_name(module: str, qualname: str) -> str:
 
 
 def recorded_module(module: str, qualname: str) -> str:
-    """Return the module in which fingerprints look for a class or a function; of other packages, and of what is not recorded,
-    its own.
+    """Return the module name of a class or function in fingerprints; for other packages and unrecorded names, its own module.
 
     >>> recorded_module("datasets_core.now.elsewhere", "Value.storage")
     'datasets_core.features.base'
@@ -397,8 +396,8 @@ def _module_of_name() -> dict[str, str]:
     return {name: module for module, names in _MODULES.items() for name in names}
 
 
-# Five class methods were written into fingerprints by their code, which is another for each version of Python, and are known
-# by their names since. Their code for Python 3.11 is kept: results that refer to a column, to splits or to a stream are found.
+# Fingerprints used to hold the code of five class methods, which differs in each version of Python; now they hold their names.
+# Their code for Python 3.11 is kept: results that refer to a column, to splits or to a stream are found.
 
 _CODES = (
     "c-q}rZExE)5dJGfJ_~{<$&yVB1B!OVioIZHyM0Lvm6m8*jZAqIHOH9q-*-IHu^hi-"
@@ -435,7 +434,7 @@ def _codes() -> dict[str, bytes]:
 
 
 def recorded_function(module: str, qualname: str) -> bytes:
-    """Return what fingerprints hold of a function: its recorded name, and of a few class methods their code of before.
+    """Return the recorded name that fingerprints hold for a function; for a few class methods, their earlier code.
 
     >>> recorded_function("datasets_core.load", "load_dataset")
     b'function:31:datasets_core.load.load_dataset'

@@ -1,7 +1,7 @@
 """`Shard`: record batches opened on first use: an Arrow file, an Arrow stream, a Parquet file, or batches in memory.
 
-Batches of a mapped Arrow file cost no memory and stay; decoded batches are cached within a limit, by a `ShardCache` that
-the shards of one dataset share.  It also bounds the number of open files.
+Batches of a mapped Arrow file cost no memory and are kept; decoded batches are cached up to a limit, by a `ShardCache` that the
+shards of one dataset share.  It also bounds the number of open files.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from datasets_core.store.fingerprint import Hasher
 from datasets_core.store.manifest import ARROW_MAGIC, PartSums, check_ends, check_size, make_mark, refuse_irregular, sound_mark
 from datasets_core.store.pieces import BatchLocations, locations_of_file
 
-# What reads an open file: the batches of an Arrow file, an Arrow stream or a Parquet file, one by one.
+# Readers of an open file: the batches of an Arrow file, an Arrow stream or a Parquet file, one by one.
 
 
 class Reader(Protocol):
@@ -37,7 +37,7 @@ class Reader(Protocol):
         ...
 
     def batch_rows(self) -> list[int]:
-        """Return rows of each batch."""
+        """Return the number of rows of each batch."""
         ...
 
     def batch(self, index: int) -> pa.RecordBatch:
@@ -45,7 +45,7 @@ class Reader(Protocol):
         ...
 
     def is_decoded(self, batch: pa.RecordBatch) -> bool:
-        """Return True if a batch is memory of its own, and no view of the file."""
+        """Return True if a batch has its own memory instead of being a view of the file."""
         ...
 
     def restore(self, schema: pa.Schema) -> bool:
@@ -129,13 +129,13 @@ class _ParquetReader:
 
 
 class _PartReader:
-    """Batches of an Arrow file or stream whose parts are on record with their checksums; neither footer nor heads are believed.
+    """Batches of an Arrow file or stream whose parts are recorded with their checksums; footer and headers are not trusted.
 
     Args:
         source: the file.
         sums: of its parts.
-        compared: for each batch whether it was compared; kept for the next reader of the same file.
-        damaged: makes the error of a batch.
+        compared: for each batch, whether it was compared; reused by the next reader of the same file.
+        damaged: makes the error for a batch.
     """
 
     def __init__(
@@ -192,7 +192,7 @@ READERS: dict[str, Callable[[Any], Reader]] = {"arrow": _ArrowReader, "stream": 
 
 
 def check_names(fields: Iterable[pa.Field]) -> None:
-    """Read every name: pyarrow detects only then that a damaged one is not text."""
+    """Read every name, since only then pyarrow detects a damaged name that is not text."""
     for field in fields:
         _ = field.name
         if pa.types.is_nested(field.type):
@@ -220,7 +220,7 @@ def _lies_in(batch: pa.RecordBatch, span: tuple[int, int]) -> bool:
 
 
 def parquet_schema(schema: pa.Schema) -> pa.Schema:
-    """Return the schema that Parquet stores for a schema: it has no seconds and no `date64`.
+    """Return the schema that Parquet stores for a schema: Parquet has neither seconds nor `date64`.
 
     >>> parquet_schema(pa.schema({"at": pa.timestamp("s")})).field("at").type
     TimestampType(timestamp[ms])
@@ -233,7 +233,7 @@ def parquet_schema(schema: pa.Schema) -> pa.Schema:
 
 
 def empty_batch(schema: pa.Schema) -> pa.RecordBatch:
-    """No rows of a schema."""
+    """Return a batch of a schema without rows."""
     return pa.RecordBatch.from_arrays([pa.nulls(0, field.type) for field in schema], schema=schema)
 
 
@@ -241,14 +241,14 @@ _MAX_OPEN = 64
 _EDGE_BYTES = 1 << 16  # of a file, at each end, that count for its identity
 _MAX_DECODED_BYTES = 256 << 20
 MAX_MAPPED = 1 << 14
-"""Files of a dataset that are mapped at a time: a system allows a process some 65,000 mappings."""
+"""Maximum number of files of a dataset mapped at a time: a system allows a process some 65,000 mappings."""
 
 # What pyarrow raises on damaged bytes: ArrowInvalid, ArrowIOError, ArrowSerializationError, and a few builtins.
 DAMAGE = (pa.ArrowException, OSError, ValueError, KeyError, IndexError, OverflowError, MemoryError)
 
 
 class ShardCache:
-    """Cache of the shards of one dataset: open readers, decoded batches, and mapped files, the latest of each."""
+    """Cache of the shards of one dataset: the most recent open readers, decoded batches and mapped files."""
 
     def __init__(self, max_open: int = _MAX_OPEN, max_bytes: int = _MAX_DECODED_BYTES, max_mapped: int | None = None) -> None:
         self._tokens = itertools.count()
@@ -261,7 +261,7 @@ class ShardCache:
         self._mapped: OrderedDict[int, Callable[[], None]] = OrderedDict()
 
     def token(self) -> int:
-        """Return a name for one shard here."""
+        """Return a new key for one shard in this cache."""
         return next(self._tokens)
 
     def reader(self, token: int, opened: Callable[[], Reader]) -> Reader:
@@ -276,7 +276,7 @@ class ShardCache:
             return found
 
     def decoded(self, token: int, index: int) -> pa.RecordBatch | None:
-        """Return a decoded batch that is still here."""
+        """Return a decoded batch if it is still cached."""
         with self._lock:
             found = self._batches.get((token, index))
             if found is None:
@@ -311,12 +311,12 @@ class Shard(Protocol):
 
     @property
     def path(self) -> str | None:
-        """The file, or the first of several; None for batches in memory."""
+        """The file, or the first of several files; None for batches in memory."""
         ...
 
     @property
     def paths(self) -> tuple[str, ...]:
-        """The files: more than one, where its columns come from several; none for batches in memory."""
+        """The files: several if its columns come from several files; none for batches in memory."""
         ...
 
     @property
@@ -335,14 +335,14 @@ class Shard(Protocol):
         ...
 
     def batch_rows(self) -> Sequence[int]:
-        """Return rows of each batch."""
+        """Return the number of rows of each batch."""
         ...
 
     def batch(self, index: int) -> pa.RecordBatch:
         """Return one batch.
 
         Raises:
-            DamagedShardError: the file is not what it was when it was written.
+            DamagedShardError: the file has changed since it was written.
         """
         ...
 
@@ -350,12 +350,12 @@ class Shard(Protocol):
         """Compare a batch that will be read whole with its checksum, if it has one and was not compared yet.
 
         Raises:
-            DamagedShardError: the file is not what it was when it was written.
+            DamagedShardError: the file has changed since it was written.
         """
         ...
 
     def locations(self) -> BatchLocations | None:
-        """Return the locations of the batches in shard files of a build, whose rows have ids; None without any."""
+        """Return the locations of the batches in shard files of a build, whose rows have ids; None if there are none."""
         ...
 
 
@@ -407,7 +407,7 @@ def _memory_shard(data: bytes, locations: BatchLocations | None = None) -> Memor
 
 
 def loaded(shard: Shard) -> MemoryShard:
-    """Return the batches of a shard, all of them in memory, independent of any file."""
+    """Return a shard with the same batches in memory, independent of any file."""
     batches = []
     for index in range(len(shard.batch_rows())):
         shard.compare(index)
@@ -416,7 +416,7 @@ def loaded(shard: Shard) -> MemoryShard:
 
 
 class ColumnsShard:
-    """Some columns of another shard, perhaps by other names."""
+    """Some columns of another shard, which may be renamed."""
 
     def __init__(self, shard: Shard, columns: Sequence[int], schema: pa.Schema) -> None:
         self.inner, self.columns, self.schema = shard, list(columns), schema
@@ -460,16 +460,16 @@ class FileShard:
         path: the file.
         kind: "arrow", "stream" or "parquet".
         shard_cache: cache shared by the shards of one dataset.
-        rows: rows of each batch, from a manifest; a batch with another number is damage.
+        rows: rows of each batch, from a manifest; a batch with another number of rows is damaged.
         schema: the required schema, if known.
         in_memory: True to read the whole file on first use instead of mapping it.
         storage_options: for fsspec.
-        entry: size and times of the file on disk (`files.entry`); another file at its path is damage.
+        entry: size and times of the file on disk (`files.entry`); another file at its path is an error.
         identity: a digest of its bytes, from a manifest.
-        size: its recorded bytes; a file of another size, or with damaged ends, is refused when it is opened.
+        size: its recorded bytes; a file of another size, or with a damaged start or end, is refused when it is opened.
         id_name: its name in row ids; None: not a shard of a build, and its rows have no ids.
         is_read: True to read a local file batch by batch instead of mapping it: batches leave the memory after use.
-        sums: text of the `PartSums` of an Arrow file; "" where they are not on record.
+        sums: text of the `PartSums` of an Arrow file; "" if they were not recorded.
         verify_reads: the setting of that name.
         is_foreign: True for a file that others may have written: every value of a mapped file is checked before the first
             of them is used, once for each file (`sound_mark`); those of other files when a batch is read.
@@ -508,7 +508,7 @@ class FileShard:
 
     @property
     def identity(self) -> str:
-        """See `Shard`; without a digest it is made from size, time and both ends of the file."""
+        """See `Shard`; without a digest, it is computed from size, time, and the first and last bytes of the file."""
         if self._identity is None:
             self._identity = _file_identity(self.path, self._storage_options)
         return self._identity
@@ -559,12 +559,12 @@ class FileShard:
             return batch
 
     def compare(self, index: int) -> None:
-        """See `Shard`; a batch that is read instead of mapped is compared when it is."""
+        """See `Shard`; a batch that is read instead of mapped is compared when it is read."""
         if self.sums and self.is_mapped and self._verify_reads != "never":
             self._read(lambda reader: reader.compare(index) if isinstance(reader, _PartReader) else None)
 
     def _damaged(self, index: int | None) -> DamagedShardError:
-        """Return the error of a batch that is not what was written; None: the bytes before or after the batches are not."""
+        """Return the error for a batch that differs from what was written; None: for the bytes before or after the batches."""
         if index is None:
             return DamagedShardError(self.path, "the bytes before or after its batches differ from their checksum")
         first = sum(self.batch_rows()[:index])
@@ -576,7 +576,7 @@ class FileShard:
         """Read every batch and check every offset, length and string in it.
 
         Raises:
-            DamagedShardError: something does not hold.
+            DamagedShardError: an invalid value.
         """
         for index in range(len(self.batch_rows())):
             self._validate(index, self.batch(index))
@@ -588,7 +588,7 @@ class FileShard:
             raise DamagedShardError(self.path, f"batch {index} is not valid Arrow data ({error})", batch=index) from error
 
     def validate_once(self) -> None:
-        """`validate` a file that others may have written, unless this was done, here or in another process."""
+        """`validate` a file that others may have written, unless this or another process has done it."""
         if not self._is_foreign:
             return
         mark = None if self._in_memory or files.is_url(self.path) else self._read(lambda _: sound_mark(self.path))
@@ -605,7 +605,7 @@ class FileShard:
         self._is_foreign = False
 
     def check_count(self) -> None:
-        """Compare the number of batches on record with that of the file, before anything is made for each of them."""
+        """Compare the recorded number of batches with that of the file, before memory is allocated for each batch."""
         if (recorded := len(self.batch_rows())) != (found := self._read(lambda reader: reader.num_batches())):
             raise DamagedShardError(self.path, f"it has {found:,} batches, expected {recorded:,}")
 
@@ -680,7 +680,7 @@ class FileShard:
 
 @lru_cache(MAX_MAPPED)
 def _compared_batches(file: tuple[Any, ...]) -> bytearray:
-    """Return which batches of a mapped file were compared in this process: once is enough for all of its readers."""
+    """Return which batches of a mapped file were compared in this process: one comparison is enough for all of its readers."""
     return bytearray(len(PartSums(file[-1])))
 
 

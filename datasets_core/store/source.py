@@ -35,11 +35,12 @@ from datasets_core.store.pieces import BatchRows, FileStructure, Span
 from datasets_core.store.shard import FileShard, Shard, ShardCache, loaded, parquet_schema
 from datasets_core.store.table import LazyShards, RowTable
 
-# Where rows come from, and what follows for the paths among them: which may be opened, and how URLs are fetched.
+# The files of the rows, and the consequences for paths in rows: which may be opened, and how URLs are fetched.
 
 
 def paths_of_files(paths: Iterable[str]) -> MediaPaths:
-    """Return the paths that rows of some files may open: below the folders of these files; everything without files.
+    """Return the paths that rows of some files may open: those below the folders of these files; all paths if there are no
+    files.
 
     >>> paths_of_files(["/data/birds/train.parquet", "zip://a.json::/data/owls.zip"]).roots
     ('/data/birds', '/data')
@@ -49,7 +50,7 @@ def paths_of_files(paths: Iterable[str]) -> MediaPaths:
 
 
 def paths_below(folders: Iterable[str]) -> MediaPaths:
-    """Return the paths below some folders, which their rows may open; the root of the disk is left out."""
+    """Return the paths below some folders that their rows may open; the root of the disk is excluded."""
     named = (folder if files.is_url(folder) else os.path.abspath(files.local_path(folder)) for folder in folders)
     return MediaPaths(tuple(dict.fromkeys(folder for folder in named if folder.strip(os.sep))), fetch)
 
@@ -72,7 +73,7 @@ def folder_of(path: str) -> str:
 
 
 def fetch(url: str) -> str:
-    """Return the local copy of what a URL names, in the cache of downloads.
+    """Return the local copy of the file at a URL, in the download cache.
 
     Raises:
         DownloadError: it cannot be fetched.
@@ -101,25 +102,25 @@ def open_rows(
 ) -> RowTable:
     """Return the rows of `ranges`, in their order.
 
-    Checks the sizes of the shards in `ranges` on the disk (`check_shards`); each is opened, and checked again, when a
-    row of it is read; other shards are not touched.
+    The sizes of the shards in `ranges` are checked on the disk (`check_shards`). Each shard is opened, and checked again, when
+    a row of it is read; other shards are not accessed.
 
     Args:
         folder: the dataset, local or remote.
-        manifest: what it contains.
+        manifest: of the dataset.
         ranges: the rows, as `row_ranges` gives them.
         in_memory: read the shards instead of mapping them.
         storage_options: for fsspec.
         has_ids: True if its rows have ids, with the shard names of the manifest; not for a cache, whose file names
             are private.
         is_asked: False to skip the check of the disk: missing files are found when they are read.
-        is_read: True to read batch by batch instead of mapping, and keep nothing: for one pass in bounded memory.
+        is_read: True to read batch by batch instead of mapping, without caching: for one pass in bounded memory.
         is_foreign: True for a folder that others may have written: its values are checked before they are used.
-        is_lazy: True to make the schema on first use, if the columns are plain values; so are errors of it.
+        is_lazy: True to make the schema, and raise its errors, on first use, if the columns are plain values.
         structure: of these rows: see `structure_of`.
 
     Raises:
-        DamagedShardError: a shard is missing, cut or altered.
+        DamagedShardError: a shard is missing, truncated or altered.
     """
     folder = located(folder)
     own: RowTable | None = manifest.own_rows(
@@ -179,7 +180,7 @@ def open_rows(
 
 
 def structure_of(manifest: Manifest, split: str | ReadInstruction) -> FileStructure | None:
-    """Return the row ranges of a split expression in the files it was built from; None if not recorded.
+    """Return the row ranges of a split expression in the files that it was built from; None if they were not recorded.
 
     Raises:
         SplitSyntaxError, UnknownSplitError: as `row_ranges`.
@@ -203,13 +204,13 @@ def structure_of(manifest: Manifest, split: str | ReadInstruction) -> FileStruct
 def check_shards(
     folder: str, records: Iterable[ShardRecord], file_format: str, storage_options: dict[str, Any] | None = None
 ) -> None:
-    """Check shards against their records by what their disk or store says of them: that they are there, and their sizes.
+    """Check that shards exist with their recorded sizes, as reported by their disk or store.
 
-    A local shard that was written after the manifest is inspected as well: its first and last bytes are checked.  All are,
+    The first and last bytes of a local shard that was written after the manifest are checked as well; those of other shards,
     when they are opened.
 
     Raises:
-        DamagedShardError: one is missing, cut or altered.
+        DamagedShardError: one is missing, truncated or altered.
     """
     located_in = _paths_in(folder)
     if files.is_url(folder):
@@ -246,7 +247,7 @@ def _missing(path: str, record: ShardRecord) -> int:
 
 
 def _schema_on_record(manifest: Manifest) -> pa.Schema | None:
-    """Return the schema of all shards from the manifest: that of its features, if they were written with it."""
+    """Return the schema of all shards from the manifest: that of its features, if the shards were written with it."""
 
     if not manifest.schema:
         return None
@@ -255,7 +256,7 @@ def _schema_on_record(manifest: Manifest) -> pa.Schema | None:
 
 
 def with_schema(manifest: Manifest, folder: str) -> Manifest:
-    """Return the manifest with the schema hash of its shards in a local folder."""
+    """Return the manifest with the schema hash of its shards, which are in a local folder."""
     if not manifest.shards:
         return manifest
     shard = FileShard(os.path.join(folder, manifest.shards[0].name), manifest.file_format, ShardCache())
@@ -267,7 +268,7 @@ def _stored_schema(manifest: Manifest, shard: FileShard) -> pa.Schema:
 
 
 def _written_schema(manifest: Manifest, stored: pa.Schema) -> pa.Schema:
-    """Return the schema of the rows that a Parquet shard was written from, where it holds them with other types
+    """Return the schema of the rows that a Parquet shard was written from, if it stores them with other types
     (`parquet_schema`).
     """
 
@@ -289,7 +290,7 @@ def _described_schema(manifest: Manifest) -> pa.Schema:
     return schema
 
 
-# Every shard of a finished dataset hashed again and compared with the manifest.
+# Verification: every shard of a finished dataset is hashed again and compared with the manifest.
 
 
 _BLOCK = 1 << 20
@@ -301,7 +302,7 @@ class Problem(NamedTuple):
 
     Attributes:
         path: the file.
-        kind: "manifest" (none, or broken), "missing", "size", "sha256", "crc32c" (of a record batch, where no sha256 is on
+        kind: "manifest" (missing or invalid), "missing", "size", "sha256", "crc32c" (of a record batch, where no sha256 is on
             record), "unreadable" or "extra" (a shard that the manifest does not name).
         detail: what was found and what was expected.
     """
@@ -328,7 +329,7 @@ def verify_folder(
         storage_options: for fsspec.
 
     Returns:
-        Problems, in the order of the shards; empty if all is well.
+        Problems, in the order of the shards; empty if there are none.
     """
     from datasets_core.engines.pool import ThreadEngine
 
@@ -385,7 +386,7 @@ def _problem(
 
 
 def _damage(path: str, record: ShardRecord, storage_options: dict[str, Any] | None) -> str:
-    """Describe the first batch of a shard that differs from its checksum; "" if none does or no checksums are on record."""
+    """Describe the first batch of a shard that differs from its checksum; "" if none does or no checksums were recorded."""
     if not record.crc32c:
         return ""
     rows = BatchRows(record.batches)

@@ -1,7 +1,7 @@
 """`RowTable`: an immutable sequence of rows over the record batches of shards.
 
 A table is a list of *pieces*, each a range of rows of one record batch, kept as numpy arrays.  Slices, selections and
-concatenations compute with pieces; a batch is opened when a row of it is wanted.
+concatenations compute with pieces; a batch is opened when a row of it is read.
 """
 
 from __future__ import annotations
@@ -35,8 +35,8 @@ class LazyShards(Sequence[Shard]):
     """Shards with known numbers of rows, made on first use.
 
     Args:
-        rows: of each batch, for each shard.
-        made: returns a shard, by its number.
+        rows: number of rows of each batch, for each shard.
+        made: returns a shard, given its number.
 
     >>> from datasets_core.store.shard import MemoryShard
     >>> shards = LazyShards([[2], [1, 1]], lambda number: MemoryShard([], pa.schema([])))
@@ -76,9 +76,9 @@ class RowTable:
     """An immutable sequence of rows; see the constructors `from_table`, `from_batches`, `from_shards`, `from_file`.
 
     Attributes:
-        num_rows: rows in all.
+        num_rows: total number of rows.
         starts: the row at which each piece begins; ascending, one entry for each piece.
-        structure: how the rows lie in the files that they were built from, where that is on record.
+        structure: positions of the rows in the files that they were built from, if recorded.
     """
 
     def __init__(
@@ -150,7 +150,7 @@ class RowTable:
             shards: the shards.
             ranges: (shard, first row, row after the last), in reading order; None: every row of every shard.
             schema: of the shards; None: that of the first.
-            structure: how the rows lie in the files that they were built from.
+            structure: positions of the rows in the files that they were built from.
         """
         rows = shards.rows if isinstance(shards, LazyShards) else [shard.batch_rows() for shard in shards]
         pieces = pieces_of(whole_ranges(rows) if ranges is None else ranges, rows)
@@ -168,12 +168,12 @@ class RowTable:
 
         Args:
             path: local path or URL.
-            validate: check every value: what others wrote may have offsets that lead out of the file.
+            validate: check every value: files of others may have offsets that point outside the file.
             in_memory: read it instead of mapping it.
             storage_options: for fsspec.
 
         Raises:
-            DamagedShardError: the file is cut, damaged or of another kind.
+            DamagedShardError: the file is truncated, damaged or of another kind.
         """
         shard = FileShard(
             path, kind_of(path, storage_options), ShardCache(), in_memory=in_memory, storage_options=storage_options
@@ -210,7 +210,7 @@ class RowTable:
             pieces.append(moved)
         return cls(shards, schema, stacked(pieces))
 
-    # -- what there is -------------------------------------------------------------------------------------------------
+    # -- properties -------------------------------------------------------------------------------------------------
 
     def __len__(self) -> int:
         return self.num_rows
@@ -237,7 +237,7 @@ class RowTable:
         return self._holds and all(shard.is_mapped for shard in self._shards)
 
     def whole_files(self) -> list[FileShard] | None:
-        """The files, where the rows are all those of local Arrow files, in their order; None for any other rows."""
+        """The files, if the rows are all rows of local Arrow files in their order; None otherwise."""
         shards = [self._shards[shard] for shard in dict.fromkeys(self._pieces[:, 0].tolist())]
         held = [
             shard for shard in shards if isinstance(shard, FileShard) and shard.is_arrow and shard.schema.equals(self.schema)
@@ -257,7 +257,7 @@ class RowTable:
 
     @property
     def _fingerprint(self) -> str:
-        """The identity of the rows: the content of those in memory, the identity of files, but never where they lie."""
+        """The identity of the rows: the content of rows in memory, the identity of files, but not their location."""
         parts: list[Any] = []
         shards = self._pieces[:, 0]
         borders = [0, *(np.flatnonzero(np.diff(shards)) + 1).tolist(), len(shards)] if len(shards) else []
@@ -286,7 +286,7 @@ class RowTable:
         """The rows of piece `k`: a view of a mapped file, opened at the first call.
 
         Raises:
-            DamagedShardError: the file is not what it was when it was written.
+            DamagedShardError: the file has changed since it was written.
         """
         found = self._opened.get(k)
         if found is not None:
@@ -330,7 +330,7 @@ class RowTable:
         return self._places
 
     def locate(self, row: int) -> tuple[int, int]:
-        """(piece, row in it) of a row; the row must exist."""
+        """The piece of a row, and the row within the piece; the row must exist."""
         starts = self._start_list
         if starts is None:
             starts = self._start_list = self.starts.tolist()
@@ -341,8 +341,8 @@ class RowTable:
         """The rows from `start` to `stop` in order, as views of pieces.
 
         Args:
-            max_rows: rows of a batch at most.  A batch never reaches over the end of a piece, so it may be shorter.
-            start, stop: the rows, in Python's manner for bounds that are not negative.
+            max_rows: maximum number of rows of a batch. A batch never extends beyond its piece, so it may be shorter.
+            start, stop: the rows, as in a Python slice with bounds that are not negative.
         """
         stop = self.num_rows if stop is None else min(stop, self.num_rows)
         if start >= stop:
@@ -362,11 +362,11 @@ class RowTable:
             k, offset = k + 1, 0
 
     def to_table(self) -> pa.Table:
-        """All rows; views of mapped files stay so."""
+        """All rows as a table; views of mapped files stay views."""
         return pa.Table.from_batches(self._held(self.batches()), self.schema)
 
     def _held(self, batches: Iterable[pa.RecordBatch]) -> list[pa.RecordBatch]:
-        """Views of pieces to be held together; of very many files they are copied."""
+        """Return views of pieces that are held together; if they are from very many files, they are copied."""
         if self._holds:
             return list(batches)
         held: list[pa.RecordBatch] = []
@@ -402,7 +402,7 @@ class RowTable:
         """The same columns by other names; opens nothing.
 
         Raises:
-            CastError: not one name for each column.
+            CastError: the number of names differs from the number of columns.
         """
         if len(names) != len(self.schema):
             raise CastError(f"{len(names)} names for {len(self.schema)} columns. Give one name for each column.")
@@ -425,10 +425,10 @@ class RowTable:
     # -- rows by number ------------------------------------------------------------------------------------------------
 
     def take(self, indices: npt.NDArray[np.integer[Any]]) -> pa.Table:
-        """The rows at `indices`, in their order, repeated where they repeat.
+        """The rows at `indices`, in their order, with repetitions.
 
-        One gather over the pieces that are touched, or, where they are large, one for each and one to put them into order;
-        rows that are few and far between, one by one.  Runs of consecutive rows are slices, without a copy.
+        They are read by one gather over their pieces; if these are large, by one gather for each piece and one that orders the
+        rows; a few scattered rows, one by one.  Runs of consecutive rows are slices, without a copy.
 
         Args:
             indices: row numbers from 0, none negative.
@@ -454,7 +454,7 @@ class RowTable:
         return self._gather(rows, np.searchsorted(self.starts, rows, side="right") - 1)
 
     def batches_at(self, indices: Ints) -> Iterator[pa.RecordBatch]:
-        """The rows at `indices` in their order, gathered some megabytes at a time: the way to write them.
+        """The rows at `indices` in their order, gathered some megabytes at a time, for writing.
 
         Args:
             indices: row numbers from 0, each existing.
@@ -503,7 +503,7 @@ class RowTable:
         return pa.Table.from_batches([pa.concat_batches(batches).take(_int64_array(places))], self.schema)
 
     def _whole_if_small(self, rows: Ints, pieces: Ints) -> pa.Table | None:
-        """The rows by one gather over a copy of the pieces that are touched; None if the copy would cost more."""
+        """The rows by one gather over a copy of their pieces; None if the copy would cost more."""
         counts = np.bincount(pieces, minlength=self.num_pieces)
         touched = np.flatnonzero(counts)
         if len(rows) * _WHOLE_PART < int(self._pieces[touched, 3].sum()) or len(touched) > MAX_MAPPED:
@@ -522,7 +522,7 @@ class RowTable:
         return pa.Table.from_batches([whole.take(_int64_array(rows + moved[pieces]))], self.schema)
 
     def _sliced(self, rows: Ints, pieces: Ints) -> pa.Table:
-        """The rows one by one, put together."""
+        """The rows, read one by one and concatenated."""
         found = zip(pieces.tolist(), (rows - self.starts[pieces]).tolist(), strict=True)
         single = [self.piece(k).slice(offset, 1) for k, offset in found]
         return pa.Table.from_batches([pa.concat_batches(single)], self.schema)
@@ -547,7 +547,7 @@ class RowTable:
         return _restored, (shards + elsewhere, self.schema.serialize().to_pybytes(), pieces, self.structure)
 
     def _files_elsewhere(self, used: int) -> list[Shard]:
-        """Return placeholders for dropped shards with names of other files: ids of these need more of the path."""
+        """Return placeholders for dropped shards whose files share names with others, so that ids contain more of the path."""
         if used == len(self._shards) or isinstance(self._shards, LazyShards):
             return []
         places = self.places
@@ -585,7 +585,7 @@ class DerivedShard:
     Args:
         kind: distinguishes it from other shards over the same tables.
         tables: the inputs.
-        rows: of each batch.
+        rows: number of rows of each batch.
         schema: of each batch.
         parts: further values that determine the rows.
     """
@@ -634,13 +634,13 @@ class DerivedShard:
         return None
 
     def _origins(self) -> Iterable[tuple[RowTable, Ints, Ints]]:
-        """Tables whose rows the batches have: for each batch the piece of the table, and the first row in that piece."""
+        """Tables whose rows are in the batches: for each batch the piece of the table, and the first row in that piece."""
         count = len(self._rows)
         return [(self._tables[0], np.arange(count), np.zeros(count, np.int64))]
 
 
 def zipped(left: RowTable, right: RowTable) -> RowTable:
-    """The columns of two tables of equally many rows, those of `left` first; opens nothing and copies nothing.
+    """The columns of two tables with the same number of rows, those of `left` first; opens nothing and copies nothing.
 
     >>> zipped(RowTable.from_table(pa.table({"a": [1, 2]})), RowTable.from_table(pa.table({"b": [3, 4]}))).column_names
     ['a', 'b']

@@ -1,7 +1,7 @@
-"""`ShardWriter`: record batches into shards that roll by size, hashed while they are written; Arrow streams.
+"""`ShardWriter`: writes record batches into shards of limited size and hashes them meanwhile; Arrow streams.
 
-What a shard holds depends on the batches alone, never on time or on the number of workers.  A shard has a temporary name
-until it is whole and on the disk; one rename gives it its own.
+The content of a shard depends only on the batches, never on time or on the number of workers. A shard has a temporary name
+until it is complete and on the disk; one rename gives it its final name.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ _INLINE_BYTES = 2 << 20  # a file no larger than this is hashed at the end, whic
 
 
 class PartSummer:
-    """Makes the text of `PartSums` while a file is written from front to back.
+    """Computes the text of `PartSums` while a file is written from start to end.
 
     >>> from datasets_core.store.manifest import PartSums
     >>> summer = PartSummer()
@@ -52,7 +52,7 @@ class PartSummer:
         self._at = self._crc = 0
 
     def cut(self, end: int) -> None:
-        """End a part: at the position after its last byte, before a byte after that is written."""
+        """End a part at the position after its last byte, before the next byte is written."""
         self._ends.append(end)
 
     def update(self, data: Any) -> None:
@@ -67,7 +67,7 @@ class PartSummer:
         self._at += rest.size
 
     def text(self, size: int) -> str:
-        """Return the sums, once the file is written: its size is `size`; "" where computing them would be slow."""
+        """Return the sums of the written file, whose size is `size`; "" if computing them would be slow."""
         if self._extend is None:
             return ""
         self.cut(size)
@@ -77,13 +77,13 @@ class PartSummer:
 
 
 class HashedFile:
-    """A new file, written from front to back; ends as (size, sha256) on the disk.
+    """A new file, written from start to end and hashed meanwhile.
 
-    It has the methods that pyarrow needs of a Python file: `write`, `flush`, `close`, `closed`.
+    It has the methods of a Python file that pyarrow needs: `write`, `flush`, `close`, `closed`.
 
     Args:
         path: the file.
-        is_hashed: False to skip the hash: it takes longer than writing.
+        is_hashed: False to skip the hash, which takes longer than writing.
         summer: gets all bytes, in order.
     """
 
@@ -101,7 +101,7 @@ class HashedFile:
         self._descriptor = _new_file(path, os.O_RDWR)
 
     def write(self, data: Any) -> int:
-        """Append bytes; all of them, or an `OSError`."""
+        """Append all of the bytes, or raise an `OSError`."""
         rest = memoryview(data)
         total = rest.nbytes
         if self._discarding:
@@ -134,7 +134,7 @@ class HashedFile:
         return self.position, self._sha256.hexdigest() if self.is_hashed else ""
 
     def discard(self) -> None:
-        """Close and remove the file; what is written from now on is dropped."""
+        """Close and remove the file; later writes are ignored."""
         if self._discarding:
             return
         self._discarding = True
@@ -187,7 +187,7 @@ class HashedFile:
 
 
 def is_stored_as_it_is(schema: pa.Schema, file_format: str = "arrow") -> bool:
-    """Return True if shards hold just this schema, so that none has to be opened to know it: Arrow files of plain columns."""
+    """Return True if shards have exactly this schema, so that none has to be opened for it: Arrow files of plain columns."""
     return (
         file_format == "arrow"
         and schema.metadata is None
@@ -199,7 +199,7 @@ def _is_flat(kind: pa.DataType) -> bool:
     return bool(pa.types.is_primitive(kind) or pa.types.is_string(kind) or pa.types.is_large_string(kind))
 
 
-# Arrow streams on disk: written from batches, or copied byte by byte out of Arrow files, which hold a stream each.
+# Arrow streams on disk: written from batches, or copied byte by byte from Arrow files, each of which contains a stream.
 
 
 END = b"\xff\xff\xff\xff\0\0\0\0"
@@ -213,7 +213,7 @@ _BLOCK = 1 << 18
 
 
 def write_stream(path: str, schema: pa.Schema, batches: Iterable[pa.RecordBatch]) -> tuple[int, list[int], str]:
-    """Write a new stream: (bytes, rows of each batch, text of its `PartSums`).
+    """Write a new stream; return its bytes, the rows of each batch, and the text of its `PartSums`.
 
     Args:
         path: the file.
@@ -266,10 +266,10 @@ def joined(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
 
 
 def copy_stream(source: str, path: str, *, is_file: bool) -> int | None:
-    """Copy the stream that an Arrow file (`is_file`) holds, or that a file is: its bytes.
+    """Copy the bytes of the stream in an Arrow file (`is_file`), or of a stream file.
 
     Returns:
-        None, and nothing is left, if the source is not laid out so that its bytes are a stream.
+        None, without a file left, if the layout of the source does not contain a stream.
 
     Raises:
         DatasetDiskError: the disk is full, read-only or forbidden.
@@ -287,7 +287,7 @@ def copy_stream(source: str, path: str, *, is_file: bool) -> int | None:
 
 
 def _new_file(path: str, flags: int) -> int:
-    """Return the descriptor of a new file, in place of one that a killed worker left: its job is done again."""
+    """Return the descriptor of a new file; it replaces the file of a killed worker, whose job is run again."""
     with contextlib.suppress(FileNotFoundError):
         os.unlink(path)
     return os.open(path, flags | os.O_CREAT | os.O_EXCL | getattr(os, "O_CLOEXEC", 0), 0o666)
@@ -351,18 +351,18 @@ _BATCHES_PER_ROW_GROUP = 8
 class ShardWriter:
     """Writes record batches into the shards `{stem}-00000.arrow`, `{stem}-00001.arrow`, … of a folder.
 
-    As a context manager it closes at the end of the block, and removes everything if the block fails.  Dictionary-encoded
+    As a context manager, it closes at the end of the block, and removes all files if the block fails.  Dictionary-encoded
     columns are stored plain, since an Arrow file can hold one dictionary only.
 
     Args:
         folder: an existing local folder.
-        stem: what the file names begin with.
+        stem: prefix of the file names.
         split: the split that the rows belong to.
         schema: the schema of every batch.
         file_format: "arrow" (IPC file) or "parquet".
-        max_shard_bytes: bytes of rows (in Arrow's layout) at which a new shard is begun.
-        batch_bytes, batch_rows: bounds of one record batch; larger ones are cut, down to one row.  Settings, where None.
-        is_hashed: False leaves the sha256 out, for rows that can be made again.
+        max_shard_bytes: bytes of rows (in Arrow's layout) after which a new shard begins.
+        batch_bytes, batch_rows: bounds of one record batch; larger ones are divided, down to one row. None: the settings.
+        is_hashed: False leaves out the sha256, for rows that can be generated again.
     """
 
     def __init__(
@@ -409,7 +409,7 @@ class ShardWriter:
                 self._add(self._conform(batch))
 
     def close(self) -> list[ShardRecord]:
-        """Finish the shards, on the disk and by name; the same records again when called again."""
+        """Finish the shards, on the disk and with their final names; further calls return the same records."""
         if not self._closed:
             self._flush()
             if self._shard is None and not self._records:
@@ -559,7 +559,7 @@ class _OpenShard:
         self.num_bytes += num_bytes
 
     def finish(self) -> tuple[int, str]:
-        """Write the end, have it on the disk under the final name: (bytes, sha256)."""
+        """Write the end, synchronize, and rename to the final name; return the bytes and the sha256."""
         try:
             self.end()
             self.sink.close()
@@ -571,7 +571,7 @@ class _OpenShard:
         return done
 
     def end(self) -> None:
-        """Write what closes the format."""
+        """Write the end of the format."""
         raise NotImplementedError
 
     def discard(self) -> None:

@@ -23,7 +23,7 @@ from datasets_core.stream.plan import Plan
 from datasets_core.stream.steps import ChangeColumns
 
 Form: TypeAlias = "tuple[tuple[str, ...], Features | None]"
-"""Return the columns of the combined streams, and their features where all of them are known."""
+"""Return the columns of the combined streams, and their features if all of them are known."""
 
 
 class Joining(Protocol):
@@ -40,15 +40,15 @@ class Joining(Protocol):
         ...
 
     def features(self, each: Sequence[Features]) -> Features:
-        """Return the features of all together."""
+        """Return the features of the combined rows."""
         ...
 
     def names(self, each: Sequence[Sequence[str]]) -> list[str]:
-        """Return the columns of all together."""
+        """Return the columns of the combined rows."""
         ...
 
     def node(self, nodes: Sequence[Node], form: Aligned, epoch: int) -> Node:
-        """Return the rows of all, in this form."""
+        """Return the node of the combined rows."""
         ...
 
     def num_shards(self, each: Sequence[int]) -> int:
@@ -96,8 +96,8 @@ class Mixture(_Rows):
     """Streams that take turns.
 
     Attributes:
-        weights: how often each comes; None: one after the other.
-        seed: decides about the order.
+        weights: how often a row of each comes; None: one stream after the other.
+        seed: determines the order.
         stopping: when the rows end.
     """
 
@@ -149,7 +149,7 @@ class ZipStreams:
         """See `Joining.names`.
 
         Raises:
-            ConfigurationError: a column that two have.
+            ConfigurationError: two streams have a column of the same name.
         """
         homes: dict[str, int] = {}
         for number, names in enumerate(each):
@@ -177,7 +177,7 @@ class RowsOfStreams(Source):
 
     Attributes:
         plans: the streams.
-        joining: how they become one.
+        joining: the rule by which they are combined.
     """
 
     plans: tuple[Plan, ...]
@@ -228,7 +228,7 @@ class RowsOfStreams(Source):
         return next((seed for plan in self.plans if (seed := plan.source.drawn_seed) is not None), None)
 
     def with_seed(self, seed: int) -> Self:
-        """See `Source.with_seed`; each stream that drew a seed gets one of its own that follows from this one."""
+        """See `Source.with_seed`; each stream that drew a seed gets its own seed, derived from this one."""
         plans = []
         for plan in self.plans:
             is_drawn = plan.source.drawn_seed is not None
@@ -265,7 +265,7 @@ class RowsOfStreams(Source):
         return replace(self, plans=tuple(plans), _forms=self._forms)
 
     def file_names(self) -> list[str]:
-        """Return the files of all streams that have some."""
+        """Return the files of all streams that have files."""
         return [name for plan in self.plans for name in plan.source.file_names() or ()]
 
     def indexes(self) -> list[Any]:
@@ -307,7 +307,8 @@ def _first_names(plan: Plan) -> list[str]:
 
 
 def resharded(plan: Plan) -> Plan:
-    """Return the same rows in more shards, if they lie in blocks that can be read alone; may read the footers of all files.
+    """Return the same rows in more shards, if they are in blocks that can be read separately; may read the footers of all
+    files.
 
     >>> from datasets_core import IterableDataset
     >>> resharded(IterableDataset.from_dict({"a": [1, 2]})._plan).num_shards

@@ -21,9 +21,9 @@ class ReadCost:
 
     Attributes:
         rows: number of source rows read.
-        blocks: that are decoded: row groups, record batches.
+        blocks: number of decoded blocks: row groups, record batches.
         requests: upper bound of requests to servers; neighbouring ranges share a request, footers are not counted.
-        num_bytes: that are fetched, or read from the disk.
+        num_bytes: bytes fetched, or read from the disk.
         decoded_bytes: of the blocks in memory.
         seconds: until the last byte has arrived.
     """
@@ -75,7 +75,7 @@ class Explanation:
         steps: description of the steps.
         num_files: number of files.
         num_blocks: number of blocks: row groups, record batches.
-        num_rows: number of rows of the stream; None if only reading tells.
+        num_rows: number of rows of the stream; None if only reading would tell.
         is_local: True if no file is fetched.
         footers: cost of reading the footers for this report.
         all: cost of all rows.
@@ -88,7 +88,7 @@ class Explanation:
         bandwidth: bytes a second that the seconds are estimated with.
         large_blocks: blocks that do not fit into the memory of a stream.
         ranks: cost of each of `world_size` ranks.
-        imbalance: by how much the rank that reads most exceeds the mean, as a share of it; None with one rank, or unknown.
+        imbalance: excess of the rank that reads most over the mean, as a share of the mean; None with one rank, or if unknown.
         unknown: descriptions of what is not known.
         advice: recommendations.
     """
@@ -177,7 +177,7 @@ def counted(number: int, what: str) -> str:
 
 
 def sized(num_bytes: float) -> str:
-    """Bytes, in the unit that suits.
+    """Return a number of bytes as text, in a suitable unit.
 
     >>> sized(999), sized(64 << 20), sized(3.2e9)
     ('999 B', '67.1 MB', '3.2 GB')
@@ -192,7 +192,7 @@ def sized(num_bytes: float) -> str:
 # `BlockCosts`: cost of the blocks of some rows: requests, bytes, memory, from file footers.
 
 
-_MOST_BLOCKS = 512  # whose footers are looked at
+_MOST_BLOCKS = 512  # whose footers are read
 _MOST_LARGE = 100
 
 
@@ -202,7 +202,7 @@ class BlockCosts:
 
     Attributes:
         source: the rows.
-        blocks: the blocks of the rows; None: anywhere in memory.
+        blocks: the blocks of the rows; None: the rows are in memory.
         runs: for each part of a source of files: its index, its first block, and the number of its blocks.
     """
 
@@ -231,7 +231,7 @@ class BlockCosts:
 
     @property
     def num_blocks(self) -> int | None:
-        """Number of blocks that can be read alone."""
+        """Number of blocks that can be read separately."""
         return len(self.blocks.rows) if self.blocks is not None and self.blocks.is_indexed else None
 
     @property
@@ -247,7 +247,7 @@ class BlockCosts:
         return "A stream of files on this disk"
 
     def owners(self, places: Ints) -> Ints:
-        """Return the numbers of the blocks in which rows lie, each once, in the order in which they are needed."""
+        """Return the numbers of the blocks that contain the rows, each once, in the order in which they are needed."""
         if self.blocks is None or not len(self.blocks.rows):
             return np.zeros(0, np.int64)
         found = np.searchsorted(self.blocks.ends, places, side="right")
@@ -282,7 +282,7 @@ class BlockCosts:
         return ReadCost(rows, None, 0, known, known)
 
     def _cost(self, number: int) -> tuple[int, int, int]:
-        """Requests and bytes of a block, and its bytes with all columns."""
+        """Return the requests and bytes of a block, and its bytes with all columns."""
         index, block = self._placed(number)
         file, inside = index.file_of(block), index.number_of(block)
         wanted, every = self.source.read_columns, file.needed(inside, None)

@@ -20,7 +20,7 @@ from datasets_core.stream.order.shuffle import LANES
 from datasets_core.stream.plan import Plan, RankLanes, projected
 from datasets_core.stream.steps import Shuffle, Step
 
-# What an explanation of a stream advises: sentences with numbers, and what to do.
+# The advice in an explanation of a stream: sentences with numbers and recommendations.
 
 
 _LARGE_BATCH = 32 << 20  # bytes that a first batch may take without a word
@@ -217,10 +217,10 @@ def explained(plan: Plan, asked: ExplainRequest) -> Explanation:
 
 @dataclass(frozen=True)
 class _Head:
-    """The rows whose positions are known by arithmetic.
+    """The rows whose positions are computed.
 
     Attributes:
-        rows: their order; divided into lanes where the stream is.
+        rows: their order; divided into lanes if the stream is.
         num_rows: number of rows of the whole stream; None if only reading tells.
         shuffle: the last step that mixes rows.
         split: the step that divides them among ranks.
@@ -235,7 +235,7 @@ class _Head:
 
     @classmethod
     def of(cls, plan: Plan, source: RowsByPlace, shards: int, *, is_divided: bool = False) -> _Head:
-        """Return the head of a plan; `is_divided`: as seen when the rows are divided among ranks."""
+        """Return the head of a plan; `is_divided`: for rows that are divided among ranks."""
         root = Ordered(source, (), 0)
         split = plan.split
         shuffle = next((step.shuffle for step in reversed(plan.steps) if step.shuffle), None)
@@ -311,7 +311,7 @@ def _window_bytes(head: _Head, reader: BlockCosts) -> int | None:
 
 
 def _memory(reader: BlockCosts, window: int | None, everything: ReadCost) -> int | None:
-    """Decoded bytes that are held at once: those of a window, or of a block, of the columns that are read."""
+    """Decoded bytes held at once: those of a window or a block, for the columns that are read."""
     if window is None or not reader.num_blocks:
         return window or None
     whole = int(reader.blocks.sizes.sum()) if reader.blocks is not None else 0
@@ -322,7 +322,7 @@ def _memory(reader: BlockCosts, window: int | None, everything: ReadCost) -> int
 
 
 def _read_footers(source: Source) -> float | None:
-    """Read all footers, again where a file changed since its index was saved; return what `_latency` returns."""
+    """Read all footers, again if a file changed since its index was saved; return the result of `_latency`."""
     try:
         for index in source.indexes():
             index.whole()
@@ -337,7 +337,7 @@ def _read_footers(source: Source) -> float | None:
 
 
 def _latency(source: Source) -> float | None:
-    """Seconds of a request that is made for this; None if none is needed."""
+    """Measured seconds of a test request; None if no request is needed."""
     file = next((file for index in source.indexes() for file in index.files), None)
     return None if file is None or file.is_local else file.probe()
 
@@ -360,7 +360,7 @@ def _timed(latency: float | None, bandwidth: float, is_local: bool) -> Callable[
 
 
 def _of_jobs(jobs: Sequence[RowJob], steps: Sequence[Step], text: tuple[str, ...], asked: ExplainRequest) -> Explanation:
-    """Return what is known about generated rows: the number of parts, and hardly more."""
+    """Return the explanation of generated rows: little more than the number of parts is known."""
     shuffle = next((step.shuffle for step in reversed(steps) if step.shuffle), None)
     rows = _sum([job.num_rows() for job in jobs]) if jobs and not steps else None
     found = Explanation(
@@ -381,7 +381,7 @@ def _of_jobs(jobs: Sequence[RowJob], steps: Sequence[Step], text: tuple[str, ...
 
 
 def _of_streams(plan: Plan, streams: Sequence[Plan], text: tuple[str, ...], asked: ExplainRequest) -> Explanation:
-    """Return several streams: what all of them take together."""
+    """Return the explanation of several streams: the sum of their costs."""
     each = [explained(one, asked) for one in streams]
     return Explanation(
         source=f"{counted(len(each), 'stream')} combined:\n" + "\n".join(f"    {one.source}" for one in each),

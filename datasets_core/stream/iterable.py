@@ -47,7 +47,7 @@ class IterableColumn:
 
     Args:
         source: rows, or the values of a column of structs.
-        column_name: of the column, or the field.
+        column_name: name of the column or field.
 
     Example:
         >>> list(IterableColumn([{"a": {"b": 1}}, {"a": {"b": 2}}], "a")["b"])
@@ -104,11 +104,11 @@ class IterableDataset(StreamExports, StreamMaking, Frames):
 
     @property
     def _formatting(self) -> SimpleNamespace | None:
-        """The output format as other libraries ask for it: its name is `format_type`; None for plain Python."""
+        """The output format for other libraries: its name is `format_type`; None for plain Python."""
         return None if self._format.type is None else SimpleNamespace(format_type=self._format.type)
 
     def _resolve_features(self) -> Self:
-        """Return the stream with known features; its first rows are read if nothing else tells them."""
+        """Return the stream with known features; its first rows are read if the features are not known otherwise."""
         features = self._known_features()
         if features is None:
             rows = list(self.with_format(None).take(_RESOLVING_ROWS))
@@ -234,7 +234,7 @@ class IterableDataset(StreamExports, StreamMaking, Frames):
         return self._like(self._plan.sharded(count, index, is_contiguous=contiguous))
 
     def _every(self, count: int, index: int) -> Self:
-        """Return one row of `count`."""
+        """Return every `count`-th row."""
         return self._like(self._plan.every(count, index))
 
     def reshard(self) -> Self:

@@ -51,7 +51,7 @@ class Cursor:
         """Yield rows, and count those that the caller takes.
 
         Args:
-            rows: the next ones.
+            rows: the next rows.
             after: returns the state after one of them, by its number.
         """
         self._before = self.place
@@ -69,7 +69,7 @@ class Cursor:
 
 
 ShownRows: TypeAlias = Callable[[Delivery], tuple[list[Any], Callable[[int], State]]]
-"""Makes of a delivery what an iteration gives, and what gives the state behind each of it."""
+"""Converts a delivery to the items of an iteration, and a function that returns the state after each item."""
 
 
 def all_blocks(node: Node, state: State) -> Iterator[Delivery]:
@@ -85,7 +85,7 @@ class Resumable(Protocol):
         ...
 
     def resumed_at(self, state: dict[str, Any]) -> tuple[Node, Place]:
-        """Return the rows, and the place that a state says."""
+        """Return the rows, and the place that a state contains."""
         ...
 
 
@@ -94,8 +94,8 @@ class RowIterator:
 
     Args:
         stream: whose rows they are.
-        show: makes the function that shows deliveries; called with the first one.
-        read: reads the node from a state on.
+        show: returns the function that formats deliveries; called with the first one.
+        read: reads the node from a state.
         node: of the rows.
         place: where to begin.
 
@@ -144,7 +144,7 @@ class RowIterator:
         raise StopIteration
 
     def _stop(self) -> None:
-        """Let go of what reads the rows."""
+        """Release the reader of the rows."""
         deliveries, self._deliveries = self._deliveries, iter(_NOTHING)
         if isinstance(deliveries, Generator):
             deliveries.close()
@@ -184,7 +184,7 @@ class RowIterator:
         self._deliveries, self._rows = self._read(node, place.at), iter(_NOTHING)
 
 
-# What is known of a stream, as attributes of the stream itself.
+# Metadata of a stream as attributes of the stream itself.
 
 
 class StreamFacts(DatasetFacts):
@@ -201,7 +201,7 @@ class StreamFacts(DatasetFacts):
         return None if (found := self._known_features()) is None else found.copy()
 
     def _known_features(self) -> Features | None:
-        """Return the features themselves, for the library: whatever leaves it is a copy."""
+        """Return the features themselves, for use within the library; users get a copy."""
         return self._plan.known_features() if self._info.features is None else self._info.features
 
     @property
@@ -251,7 +251,7 @@ def worker_share() -> Share | None:
 
 
 def worker_walk() -> int | None:
-    """Return a number that the workers have in common which a `DataLoader` begins together; None elsewhere."""
+    """Return a number shared by the workers that a `DataLoader` starts together; None outside of a worker."""
     found = _worker_info()
     return None if found is None or not hasattr(found, "seed") else (int(found.seed) - int(found.id)) % 2**63 or 1
 
@@ -273,7 +273,7 @@ class WorkerNumbers:
 
     @classmethod
     def to_workers(cls) -> Self:
-        """Return numbers for workers, all zero."""
+        """Return new numbers for workers, all zero."""
         from multiprocessing.sharedctypes import RawArray  # for a program that uses torch
 
         return cls(RawArray("q", 3))
@@ -301,7 +301,7 @@ class WorkerNumbers:
 
 
 def is_being_sent() -> bool:
-    """Return True if this process is starting another one, and says what that shares with it."""
+    """Return True if this process is starting another one and pickling the objects that they share."""
     context: Any = sys.modules.get("multiprocessing.context")
     return context is not None and context.get_spawning_popen() is not None
 
@@ -392,7 +392,7 @@ class Streamed(StreamFacts):
     def _begin(
         self, show: Callable[[], ShownRows], read: Callable[[Node, State], Iterator[Delivery]] = all_blocks
     ) -> RowIterator:
-        """Return a new iteration: from the state that was loaded on, else from the beginning; `show`, `read`: see
+        """Return a new iteration from the loaded state, or else from the beginning; `show`, `read`: see
         `RowIterator`.
         """
         self._hear()
@@ -404,7 +404,7 @@ class Streamed(StreamFacts):
         return found
 
     def _hear(self) -> None:
-        """In a worker of a loader: learn which epoch was chosen since, and whether a state is for an earlier walk."""
+        """In a worker of a loader: apply the epoch that was chosen last, and drop a state that belongs to an earlier walk."""
         if self._told is None or (walk := worker_walk()) is None:
             return
         number, epoch = self._told.chosen
@@ -433,7 +433,7 @@ class Streamed(StreamFacts):
 
     @property
     def _read_plan(self) -> Plan:
-        """The plan as it is read: with what decodes media, where that is more than to show them."""
+        """The plan as it is read: with the step that decodes media, if one is needed."""
         plan = self._plan
         is_asked = plan.errors is not None or any(step.decoding is not None for step in plan.steps)
         if not is_asked or self._format.type in TABULAR:
@@ -554,7 +554,7 @@ class Streamed(StreamFacts):
     # -- other streams -------------------------------------------------------------------------------------------------
 
     def _like(self, plan: Plan) -> Self:
-        """Return the stream of another plan, with what is known of this one."""
+        """Return the stream of another plan, with the metadata of this one."""
         other = copy.copy(self)
         other._plan, other._info = plan, copy.copy(self._info)
         other._info.features = plan.features

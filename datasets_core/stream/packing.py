@@ -2,7 +2,7 @@
 
 Within a window the longest sequences come first, each into the first row with enough room (first-fit decreasing); a window
 has tokens for many rows, so little room is left.  A state records the start of a window and the number of its rows
-delivered: resuming reads that window again, and no more.
+delivered: resuming reads only that window again.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ from datasets_core.stream.steps import PlainStep
 OVERLONG = ("split", "truncate", "drop", "raise")
 """Actions for sequences longer than a row."""
 LENGTHS = "seq_lengths"
-"""The column that says how long each sequence of a row is."""
+"""The column with the length of each sequence of a row."""
 _FIRST_ROWS, _MOST_SEQUENCES = 16, 1 << 15
 _LEAST_IN_LANES = 32
 
@@ -38,10 +38,10 @@ class Pack(PlainStep):
     """Packed sequences.
 
     Attributes:
-        length: tokens of a row at most.
-        columns: of tokens, and of what belongs to them: lists of one length in each row.
+        length: maximum tokens of a row.
+        columns: of tokens, and of values that belong to them: lists of the same length in each row.
         overlong: one of `OVERLONG`.
-        pad: by column the value that rows are filled up with; None: they are as long as they come.
+        pad: the value that pads rows, by column; None: rows are not padded.
         window: a window has tokens for this many rows.
     """
 
@@ -85,7 +85,7 @@ class Pack(PlainStep):
         return Features({**found, LENGTHS: List(Value("int32"))})
 
     def _check_pad(self, items: Mapping[str, Any]) -> None:
-        """Raise an error for a value to fill rows up with that the lists of a column cannot hold."""
+        """Raise an error for a padding value that the lists of a column cannot contain."""
         if self.pad is None:
             return
         for name in self.columns:
@@ -145,7 +145,7 @@ class Packed(Batchwise):
 
     @property
     def _most(self) -> int:
-        """Return the maximum number of tokens packed of one sequence."""
+        """Return the maximum number of tokens of one sequence that are packed."""
         return 1 << 62 if self.step.overlong in ("split", "raise") else self.step.length
 
     def _called(self, delivery: Delivery) -> Outcome:
@@ -171,12 +171,12 @@ class Packed(Batchwise):
 
 
 class _Pieces(NamedTuple):
-    """Sequences, or what they were cut into.
+    """Sequences, or the pieces into which they were cut.
 
     Attributes:
         rows: the row of each.
-        starts: where each begins in its row.
-        lengths: of them.
+        starts: its start in the row.
+        lengths: its length.
     """
 
     rows: Ints
@@ -189,7 +189,7 @@ class _Rows(NamedTuple):
 
     Attributes:
         pieces: in this order.
-        counts: how many each row has.
+        counts: number of pieces of each row.
     """
 
     pieces: _Pieces

@@ -115,7 +115,7 @@ def decoding_of(steps: Sequence[Step], features: Features | None, errors: Ledger
     return DecodeMedia(pool, errors)
 
 
-# Which columns the steps of a stream need of the rows at its bottom, so that no others are read; see `Step.reads`.
+# The source columns that the steps of a stream need, so that no others are read; see `Step.reads`.
 
 
 _WIDE = ("string", "large_string", "binary", "large_binary", "string_view", "binary_view")
@@ -148,7 +148,7 @@ def _needed(features: Features, steps: Iterable[Step]) -> set[str]:
 
 
 def _without(features: Features, needed: set[str], steps: Iterable[Step]) -> tuple[Step, ...]:
-    """Return the steps, which no longer name columns that are not there."""
+    """Return the steps without the columns that do not exist."""
     gone = {name: name for name in features if name not in needed}
     kept: list[Step] = []
     for step in steps:
@@ -158,7 +158,7 @@ def _without(features: Features, needed: set[str], steps: Iterable[Step]) -> tup
 
 
 def _narrowest(features: Features) -> str:
-    """Return a column that is read for the number of rows alone."""
+    """Return a column that is read only to count the rows."""
     plain = (name for name, feature in features.items() if isinstance(feature, Value) and feature.dtype not in _WIDE)
     return next(plain, next(iter(features), ""))
 
@@ -267,7 +267,9 @@ def logical_shards(
 
 
 def _placed(head: Node, rest: Sequence[Step], split: RankLanes, epoch: int, own: tuple[int, ...]) -> PlacedShards | None:
-    """Return the logical shards by arithmetic, where all steps in them change rows one by one, and one may repeat them."""
+    """Return the logical shards with computed positions, if all steps in them change rows one by one, except that one may
+    repeat them.
+    """
     from datasets_core.stream.nodes.shard import PlacedShards
 
     placed = head.placed
@@ -323,10 +325,10 @@ class Plan:
     label: str = ""
 
     def then(self, step: Step) -> Plan:
-        """Return the plan with one step more.
+        """Return the plan with one more step.
 
         Raises:
-            UnknownColumnError: the step needs a column that is not there.
+            UnknownColumnError: the step needs a column that does not exist.
         """
         step.features(self.features)
         return replace(self, steps=(*self.steps, step if self.errors is None else step.under(self.errors)))
@@ -342,7 +344,7 @@ class Plan:
         return replace(self, errors=errors, steps=tuple(step.under(errors) for step in self.steps))
 
     def in_shards(self, split: RankLanes) -> Plan:
-        """Return the plan of one rank of those that divide the rows; of ranks that divide those of a rank before."""
+        """Return the plan of one of the ranks that divide the rows; they may divide the rows of another rank."""
         before = self.split
         if before is None or not self.is_elastic:
             return replace(self, steps=(*self.steps, split))
@@ -353,7 +355,7 @@ class Plan:
         return self if self.split is None else self._divided_by(replace(self.split, rank=0, world_size=1))
 
     def _divided_by(self, split: RankLanes) -> Plan:
-        """Return the plan with another step in the place of the one that divides the rows."""
+        """Return the plan with another step in place of the one that divides the rows."""
         place = self._split_place
         return replace(self, steps=tuple(split if number == place else step for number, step in enumerate(self.steps)))
 
@@ -369,12 +371,12 @@ class Plan:
 
     @property
     def is_divided(self) -> bool:
-        """True if it has a part of the rows, of those that `shard` or a division among ranks makes."""
+        """True if it has a part of the rows, made by `shard` or by a division among ranks."""
         return any(isinstance(step, (Part, RankLanes)) for step in self.steps)
 
     @property
     def is_elastic(self) -> bool:
-        """True if each logical shard has its own rows after all steps, so that they can be redistributed at any state."""
+        """True if each logical shard has its own rows after all steps, so that they can be redistributed from any state."""
         place = self._split_place
         if place is None:
             return False
@@ -388,7 +390,7 @@ class Plan:
         return replace(self, steps=steps, num_shards=part.num_shards)
 
     def every(self, count: int, index: int) -> Plan:
-        """Return one row of `count`; the number of shards stays."""
+        """Return every `count`-th row; the number of shards stays."""
         return replace(replace(self, num_shards=1).sharded(count, index, is_contiguous=False), num_shards=self.num_shards)
 
     def divides(self, count: int) -> bool:
@@ -428,7 +430,7 @@ class Plan:
         return place, Part(index, count, is_contiguous, self.num_shards, behind[0].unit, keeps_numbers=True)
 
     def _first_seeing(self, node: Ordered) -> tuple[int, Ordered]:
-        """Return the place of the first step that must see rows to know how many it gives, and the rows before it."""
+        """Return the place of the first step that must see rows to know how many it yields, and the rows before it."""
         for place, step in enumerate(self.steps):
             above = step.on(node, 0).placed
             if above is None:
@@ -452,7 +454,7 @@ class Plan:
         return self._behind_steps(self.source.features)
 
     def known_features(self) -> Features | None:
-        """Features of the rows, for which the first file may be fetched; None if only the rows tell."""
+        """Features of the rows, for which the first file may be fetched; None if only the rows would tell."""
         return self._behind_steps(self.source.known_features())
 
     def _behind_steps(self, found: Features | None) -> Features | None:
@@ -474,13 +476,11 @@ class Plan:
         return Ordered(rows, (), epoch, label=self.label)
 
     def labelled(self, label: str) -> Plan:
-        """Return the plan as one of several whose rows come in one stream."""
+        """Return the plan as one of several whose rows are combined in one stream."""
         return replace(self, label=label, source=self.source.labelled(label))
 
     def by_files(self) -> Plan:
-        """Return the plan with a job for each file of its rows, where files are read from their beginning: as a stream has
-        them.
-        """
+        """Return the plan with a job for each file of its rows, if files are read from their beginning."""
         jobs = self.source.as_jobs()
         return self if jobs is None else replace(self, source=jobs)
 
@@ -516,7 +516,7 @@ class Plan:
 
 
 def _for_reading(steps: tuple[Step, ...]) -> tuple[Step, ...]:
-    """Steps that count together the rows that fail while they are read once."""
+    """The steps, with a shared count of the rows that fail in one pass."""
     ledgers = [step.errors for step in steps if step.errors is not None]
     if not ledgers:
         return steps
@@ -525,6 +525,6 @@ def _for_reading(steps: tuple[Step, ...]) -> tuple[Step, ...]:
 
 
 def _counts_behind(steps: Sequence[Step]) -> bool:
-    """Return True if a step counts rows of an earlier one that may leave some out: such a step has its own states."""
+    """Return True if a step counts rows after one that may leave some out: such a step has its own states."""
     first = next((place for place, step in enumerate(steps) if step.may_skip_rows), len(steps))
     return any(step.counts_rows for step in steps[first:])

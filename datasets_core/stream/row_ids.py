@@ -26,7 +26,7 @@ from datasets_core.stream.sources.tables import RowsOfFiles
 from datasets_core.stream.steps import PlainStep, Step
 
 ID, SOURCE, ROW = COLUMNS = ("__id__", "__source__", "__row__")
-"""The columns that there can be."""
+"""The possible columns."""
 _KINDS = {ID: Value("string"), SOURCE: Value("string"), ROW: Value("int64")}
 _NAMED_PARTS = 2  # of a path: the name of a file and of its folder, which are the same wherever the files were put
 
@@ -93,7 +93,7 @@ def _digest(name: str) -> str:
 
 
 def row_of(id: str, names: Sequence[str]) -> tuple[int, int]:
-    """Return the file, by its number, and the row that an id is of.
+    """Return the number of the file, and the row that an id identifies.
 
     >>> row_of("26c3dfab551cc39a00000000000000ff", ["b.csv", "a.csv"])
     (1, 255)
@@ -119,7 +119,7 @@ class OriginsAdded(RowChange):
     files: FileTable = field(compare=False)
 
     def changed(self, block: Block, numbers: Numbers) -> Block:
-        """See `RowChange.changed`: nothing is known of these rows."""
+        """See `RowChange.changed`: origins of these rows are unknown."""
         return self.with_origins(block, None)
 
     def made(self, block: Block, numbers: Ints, origins: Callable[[], Origins]) -> Block:
@@ -162,7 +162,7 @@ class OriginsAdded(RowChange):
 
 
 def check_free(wanted: Sequence[str], known: Sequence[str]) -> None:
-    """Raise an error for columns that are there already.
+    """Raise an error for columns that already exist.
 
     Raises:
         ConfigurationError: the first of them.
@@ -242,14 +242,14 @@ def check_steps(steps: Sequence[Step]) -> None:
             )
 
 
-# `RowsById`: rows of a stream of files that were chosen by their ids; and the places at which such rows come.
+# `RowsById`: rows of a stream of files, selected by their ids, and the positions of such rows.
 
 
 def files_of_plan(plan: Plan) -> RowsOfFiles:
     """Return the files of a stream whose rows are those of the files, one for one.
 
     Raises:
-        ConfigurationError: it reads none, or a step changes which rows there are.
+        ConfigurationError: the stream reads no files, or a step changes the set of rows.
     """
     if (found := plan.source.by_file) is not None and not plan.steps:
         return found
@@ -280,7 +280,9 @@ def rows_by_id(source: RowsOfFiles, ids: Sequence[str | bytes]) -> RowsById:
 
 
 def _found(source: RowsOfFiles, id: str | bytes) -> list[tuple[int, int]]:
-    """Return the file and the row of what is read of it, for each time that the row is read in an epoch."""
+    """Return the file, and the number of the row within the rows read from it, for each time that the row is read in
+    an epoch.
+    """
     name, row = parse_row_id(id)
     files = source.numbers.get(name, [])
     found = [(file, row - source.files[file].skip) for file in files]
@@ -297,7 +299,7 @@ class RowsById(RowsByPlace):
 
     Attributes:
         source: the files.
-        chosen: for each row the number of its file, and of the row in what is read of that file.
+        chosen: for each row the number of its file, and of the row within the rows read from that file.
     """
 
     source: RowsOfFiles

@@ -55,7 +55,7 @@ def folded(at: Any) -> tuple[Any, list[Any]]:
 
 
 def unfolded(at: Any, same: Any) -> Any:
-    """Return the value that was folded.
+    """Return the original value.
 
     >>> unfolded([{"same": 0}, 7], ["a"])
     ['a', 7]
@@ -74,7 +74,7 @@ def unfolded(at: Any, same: Any) -> Any:
 
 
 def _texts(value: Any) -> Iterator[str]:
-    """Yield all that might be folded, as text."""
+    """Yield the text of each value that can be replaced."""
     if isinstance(value, (str, list, tuple)) and len(text := json.dumps(value)) > _LONG:
         yield text
     if isinstance(value, (list, tuple)):
@@ -89,13 +89,13 @@ def _texts(value: Any) -> Iterator[str]:
 
 
 Seen: TypeAlias = "list[list[Any]]"
-"""Of each list of files how many of the first ones count, a digest of their sizes, and one of their tags (or "")."""
+"""For each list of files: the number of files that count, a digest of their sizes, and a digest of their tags (or "")."""
 
 _ADVICE = "Pass the unmodified result of state_dict()."
 
 
 def versions_relied_on(indexes: Iterable[BlockIndex]) -> Seen:
-    """Return the file versions that the indexes rely on, without those of local files.  Sends no request."""
+    """Return the file versions that the indexes depend on, without those of local files.  Sends no request."""
     return [_relied(index) for index in indexes]
 
 
@@ -136,7 +136,8 @@ def check_versions(indexes: Iterable[BlockIndex], seen: Sequence[Sequence[Any]])
 
 
 def joined(each: Sequence[Any]) -> Seen | None:
-    """Return the merged entries of several states of one stream: for each list of files the longest; None: nothing.
+    """Return the merged entries of several states of one stream: for each list of files, the longest entry; None if there is
+    none.
 
     >>> joined([[[1, "a", ""]], [[2, "b", ""]], [[0, "", ""]]])
     [[2, 'b', '']]
@@ -276,7 +277,7 @@ def read(state: Any, signature: list[list[Any]], *, has_seed: bool = False, lane
 
 
 def is_state(found: Any) -> bool:
-    """Return True if this is the state of a stream, as far as its names tell."""
+    """Return True if the keys are those of a stream's state."""
     return isinstance(found, Mapping) and {"version", "plan", "epoch", "share", "at"} <= set(found)
 
 
@@ -333,7 +334,7 @@ def _share(given: Any) -> Share | None:
 
 
 def check_place(node: Node, at: Any) -> None:
-    """Compare a place that a state says with what is to give the rows after it.
+    """Check the place in a state against the node that yields the rows after it.
 
     Raises:
         StreamStateError: it has another form, or is after the last row.
@@ -342,10 +343,10 @@ def check_place(node: Node, at: Any) -> None:
 
 
 def check_plan(plan: Any, signature: list[list[Any]]) -> None:
-    """Compare the plan that a state is of with that of a stream.
+    """Compare the plan in a state with the plan of a stream.
 
     Raises:
-        StreamStateError: it is another, or none.
+        StreamStateError: it is another plan, or invalid.
     """
     if not _is_plan(plan):
         raise StreamStateError(f"The state has an invalid plan. {_ADVICE}")
@@ -405,7 +406,7 @@ def _is_split_of_one(first: _Pair, second: _Pair) -> bool:
 
 
 def _name(part: list[str]) -> tuple[str, str]:
-    """Return the part that is meant; of a read config the field, with which its text begins."""
+    """Return the name of a part; for a read config, the field with which its text begins."""
     what, text, _ = part
     return what, text.replace("=", " ").split(" ")[0] if what == "read config" else ""
 
@@ -434,7 +435,8 @@ def _is_part(part: Any) -> bool:
     return isinstance(part, (list, tuple)) and len(part) == 3 and all(isinstance(each, str) for each in part)
 
 
-# `merge_states`: one state made from those of all ranks and workers of a training; any number of them can resume from it.
+# `merge_states`: one state made from those of all ranks and workers of a training; any number of ranks and workers can resume
+# from it.
 
 
 _SINCE, _FETCHER, _ITERATION, _DATASET = "_steps_since_snapshot", "fetcher_state", "dataset_iter_state", "dataset_state"
@@ -518,7 +520,7 @@ def check_alike(states: list[dict[str, Any]]) -> None:
 
 
 def stream_states(found: Any) -> Iterator[dict[str, Any]]:
-    """Yield the states of streams within other states, as in those of a `StatefulDataLoader`.
+    """Yield the states of streams within other states, such as those of a `StatefulDataLoader`.
 
     Raises:
         StreamStateError: a loader read further after it took the states of its workers.
@@ -535,7 +537,7 @@ def stream_states(found: Any) -> Iterator[dict[str, Any]]:
                 f"The loader has returned {found[_SINCE]} batches since its workers reported their states. "
                 "Create it with StatefulDataLoader(..., snapshot_every_n_steps=1)."
             )
-        if _FETCHER in found and _DATASET in found:  # what a worker says of its walk, or if that is silent of its stream
+        if _FETCHER in found and _DATASET in found:  # a worker's report about its walk, or else about its stream
             walk = found[_FETCHER].get(_ITERATION) if isinstance(found[_FETCHER], Mapping) else None
             inner = [walk if walk is not None else found[_DATASET]]
         else:

@@ -40,7 +40,7 @@ if TYPE_CHECKING:
 class Step(ABC):
     """One step of a stream: the rows it produces, and the properties by which a plan divides, projects and signs a stream.
 
-    Abstract methods have no default that is right for every step.
+    Abstract methods have no default that fits every step.
 
     Attributes:
         errors: the ledger of the stream, for rows that fail in the step; None: errors are raised.
@@ -79,12 +79,12 @@ class Step(ABC):
     @property
     @abstractmethod
     def is_local(self) -> bool:
-        """True if its result does not depend on the rows around a batch: the rows before it can be divided."""
+        """True if the result of a batch does not depend on other rows, so that the rows before the step can be divided."""
 
     @property
     @abstractmethod
     def works_in_shards(self) -> bool:
-        """True if it can be done in each logical shard by itself."""
+        """True if it can be done in each logical shard separately."""
 
     @property
     @abstractmethod
@@ -98,7 +98,7 @@ class Step(ABC):
 
     @property
     def decoding(self) -> Decoding | None:
-        """The choice of where media are decoded; None if the step makes none."""
+        """The choice of where media are decoded; None if the step does not make it."""
         return None
 
     @property
@@ -157,7 +157,7 @@ class Step(ABC):
         return self
 
     def under(self, errors: Ledger | None) -> Step:
-        """Return the step with this handling of failed rows, if any can fail."""
+        """Return the step with this handling of failed rows, if rows can fail."""
         return self
 
     def for_shards(self, shards: int) -> Step:
@@ -243,7 +243,7 @@ class ChangeColumns(PlainStep):
         return self.change.features(before)
 
     def reads(self) -> tuple[str, ...] | None:
-        """See `Step.reads`: a column at a time, and no further."""
+        """See `Step.reads`: one column at a time, not its fields."""
         return ()
 
 
@@ -299,7 +299,7 @@ class Map(PlainStep):
         return replace(self, errors=errors)
 
     def for_shards(self, shards: int) -> Map:
-        """See `Step.for_shards`: what is done ahead is shared."""
+        """See `Step.for_shards`: the work done ahead is shared."""
         return replace(self, lanes=shards)
 
     @property
@@ -537,7 +537,7 @@ class Shuffle(_Whole):
     def on(self, node: Node, epoch: int, shards: int = 1) -> Node:
         if (placed := node.placed) is not None and not placed.is_endless:
             return self._on_places(placed, shards)
-        size = max(1, self._rows(node) // shards)  # each logical shard has windows of its own
+        size = max(1, self._rows(node) // shards)  # each logical shard has its own windows
         return Windows(node.shuffle_parts(self.seed, epoch) or node, size, self.seed, epoch, self.reshuffles)
 
     def _on_places(self, node: Ordered, shards: int) -> Ordered:
@@ -558,7 +558,7 @@ class Shuffle(_Whole):
         return ShuffledBlocks(blocks, self.seed, rows, self.window_bytes, shards, reshuffles)
 
     def _rows(self, node: Node) -> int:
-        """Return the number of rows of a window after steps that see rows."""
+        """Return the number of rows of a window after steps that read rows."""
         rows = node.bottom.placed if self.is_by_bytes else None
         blocks = None if rows is None else rows.source.blocks
         row_bytes = 0 if blocks is None else int(blocks.sizes.sum()) // max(1, blocks.num_rows)
@@ -567,7 +567,7 @@ class Shuffle(_Whole):
 
 @dataclass(frozen=True, slots=True)
 class Share:
-    """The part of the rows that one of several readers reads.
+    """The part of the rows for one of several readers.
 
     Attributes:
         index: number of the part.

@@ -25,7 +25,7 @@ from datasets_core.stream.steps import Batch, ChangeColumns, Filter, Map
 
 
 class Transforming(Streamed):
-    """Streams of changed rows; nothing is computed before it is read."""
+    """Methods that return streams of changed rows; rows are computed when they are read."""
 
     def map(
         self,
@@ -437,7 +437,7 @@ class Transforming(Streamed):
 
 
 class ExpressionMask:
-    """For each row of a table, whether an Arrow expression is true."""
+    """A mask of the rows of a table for which an Arrow expression is true."""
 
     def __init__(self, expression: Any) -> None:
         self._expression = expression

@@ -145,7 +145,7 @@ def iter_archive(path: Any, method: ExtractMethod | None = None) -> Any:
 
 
 def _single(source: Any) -> Iterator[tuple[str, Any]] | None:
-    """Return the only member of a file whose name says that it is compressed and no archive; None for others."""
+    """Return the only member of a file whose name is that of a compressed file and not of an archive; None for others."""
     name = os.path.basename(source).lower() if isinstance(source, str) else ""
     if name.endswith(".gz") and not name.endswith((".tar.gz", ".tgz")):
         return iter_gzip(source)

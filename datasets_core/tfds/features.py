@@ -101,7 +101,7 @@ class FeatureConnector(metaclass=_Made):
 
     @staticmethod
     def is_one(feature: Any) -> bool:
-        """Return Return True if the instance is a feature."""
+        """Return True if the instance is a feature."""
         return isinstance(feature, (Feature, Features))
 
 
@@ -126,7 +126,7 @@ class Text(metaclass=_Made):
 
     @staticmethod
     def is_one(feature: Any) -> bool:
-        """Return Return True for string features."""
+        """Return True for string features."""
         return isinstance(feature, Value) and feature.dtype == "string"
 
 

@@ -79,6 +79,33 @@ def test_arrays_of_numpy_are_columns(tmp_path: Path) -> None:
     assert [row["x"] for row in _read(tmp_path / "c.npz")] == [0, 1, 2]
 
 
+def test_a_structured_array_beside_others_is_a_struct_with_texts(tmp_path: Path) -> None:
+    np.savez(tmp_path / "s.npz", s=np.array([(1, "ä"), (2, "")], [("i", "i4"), ("t", "U3")]), y=np.array([7, 8]))
+    assert _read(tmp_path / "s.npz") == [{"s": {"i": 1, "t": "ä"}, "y": 7}, {"s": {"i": 2, "t": ""}, "y": 8}]
+
+
+@pytest.mark.parametrize("write", [lambda path, array: np.save(path, array), lambda path, array: np.savez(path, o=array)])
+def test_arrays_of_python_objects_are_refused_as_what_they_are(tmp_path: Path, write: Any) -> None:
+    path = tmp_path / "o.npy"
+    with path.open("wb") as file:
+        write(file, np.array([{"a": 1}], object))
+    with pytest.raises(FileFormatError, match=r"pickle, which is not loaded because it can run any code\. .*astype\(str\)"):
+        load_dataset(str(path))
+
+
+def test_feather_of_version_1_is_read_by_its_name(tmp_path: Path) -> None:
+    if int(pa.__version__.partition(".")[0]) >= 25:
+        with pytest.warns(DeprecationWarning):
+            feather.write_feather(TABLE, tmp_path / "t.feather", version=1)
+    else:
+        feather.write_feather(TABLE, tmp_path / "t.feather", version=1)
+    assert _read(tmp_path / "t.feather") == ROWS
+    assert list(load_dataset("pandas", data_files=str(tmp_path / "t.feather"), split="train")) == ROWS
+    (tmp_path / "t.feather").write_bytes((tmp_path / "t.feather").read_bytes()[:-40])
+    with pytest.raises(FileFormatError, match="Feather of version 1"):
+        load_dataset(str(tmp_path / "t.feather"))
+
+
 def test_arrays_that_are_no_rows_are_refused(tmp_path: Path) -> None:
     np.savez(tmp_path / "a.npz", x=np.arange(3), y=np.arange(4))
     np.save(tmp_path / "o.npy", np.array([{"a": 1}], object), allow_pickle=True)

@@ -1,12 +1,14 @@
 """HDF5: datasets as columns and groups as structs, and nothing outside the file."""
 
 import pickle
+import sys
+import types
 
 import numpy as np
 import pytest
 
 from datasets_core.config import using
-from datasets_core.errors import ConfigurationError, FileFormatError, UnsafeArchiveError
+from datasets_core.errors import ConfigurationError, FileFormatError, MissingDependencyError, UnsafeArchiveError
 from datasets_core.features.base import List, Value
 from datasets_core.features.schema import Features
 from datasets_core.features.types import Array2D, Array3D
@@ -99,11 +101,11 @@ def circle(file):
 @pytest.mark.parametrize(
     ("write", "message"),
     [
-        (lengths, r"has 4 rows in 'b' and 3 in 'a'"),
+        (lengths, r"has 4 rows in 'b', but 3 in 'a'"),
         (lambda file: file.create_dataset("a", data=5), r"has a single value at 'a'"),
         (lambda file: file.create_group("g"), r"has no dataset"),
         (link, r"has a link to another file at 'b', which is not followed"),
-        (circle, r"nests groups more than 32 levels deep, or in a circle"),
+        (circle, r"nests groups more than 32 levels deep, or in a cycle"),
         (
             lambda file: file.create_dataset("a", (9,), "u1", external=[("/etc/passwd", 0, 9)]),
             r"stores the values of 'a' in another file, which is not opened",
@@ -132,3 +134,17 @@ def test_a_damaged_file_is_an_error(tmp_path):
 def test_a_batch_size_of_nothing_is_an_error(load):
     with pytest.raises(ConfigurationError, match="batch_size=0 is not a valid count"):
         load(lambda file: file.create_dataset("a", data=[1]), batch_size=0)
+
+
+def test_a_filter_that_is_not_there_names_the_package_that_has_it(tmp_path, monkeypatch) -> None:
+    with h5py.File(tmp_path / "a.h5", "w") as file:
+        made = h5py.h5p.create(h5py.h5p.DATASET_CREATE)
+        made.set_chunk((10,))
+        made.set_filter(40_000, h5py.h5z.FLAG_OPTIONAL)  # of nobody
+        h5py.h5d.create(file.id, b"x", h5py.h5t.NATIVE_INT64, h5py.h5s.create_simple((10,)), made)
+    monkeypatch.setitem(sys.modules, "hdf5plugin", None)
+    with pytest.raises(MissingDependencyError, match="hdf5plugin"):
+        load_dataset(str(tmp_path / "a.h5"))
+    monkeypatch.setitem(sys.modules, "hdf5plugin", types.ModuleType("hdf5plugin"))
+    with pytest.raises(FileFormatError, match=r"filter 40000 .* for 'x', which hdf5plugin does not have"):
+        load_dataset(str(tmp_path / "a.h5"))

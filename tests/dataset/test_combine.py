@@ -464,6 +464,15 @@ def test_a_dataset_of_hugging_face_is_refused_with_the_way_to_convert_it() -> No
             combine([ours, theirs])
     with pytest.raises(ArgumentTypeError, match=r"from_hf\(\)"):
         ours.join(theirs, on="a")
+    with pytest.raises(ArgumentTypeError, match=r"found datasets.Dataset. Convert it with Dataset.from_hf\(\)"):
+        Dataset(theirs)
+    with pytest.raises(ArgumentTypeError, match=r"'train' .* is datasets.Dataset, .* Dataset.from_hf\(\)"):
+        DatasetDict({"train": theirs}).filter(lambda row: True)
     for other in (theirs, ours, {"train": ours}):
         with pytest.raises(ArgumentTypeError):
             Dataset.from_hf(other)
+    with pytest.raises(ArgumentTypeError, match=r"found datasets.Dataset. Convert it with Dataset.from_hf\(\)"):
+        DatasetDict.from_hf(theirs)
+    stream = type("IterableDataset", (), {"__module__": "datasets.iterable_dataset"})()
+    with pytest.raises(ArgumentTypeError, match=r"IterableDataset.from_generator\(\)"):
+        concatenate_datasets([ours, stream])

@@ -460,6 +460,27 @@ def test_joins_are_those_of_python(mine: list[Any], others: list[Any], how: Any,
     assert found["a"][:] == [others[j][0] if i is None else mine[i][0] for i, j in pairs]
 
 
+@given(
+    kind=st.sampled_from([pa.int8(), pa.uint8(), pa.int32(), pa.int64(), pa.uint64()]),
+    at_end=st.booleans(),
+    mine=st.lists(st.none() | st.integers(0, 120), max_size=12),
+    others=st.lists(st.none() | st.integers(0, 120), max_size=12),
+)
+def test_a_join_by_integers_is_right_at_the_ends_of_their_types(kind: Any, at_end: bool, mine: Any, others: Any) -> None:
+    least = 0 if pa.types.is_unsigned_integer(kind) else -(2 ** (kind.bit_width - 1))
+    first = least + 2**kind.bit_width - 121 if at_end else least
+    keys = [[None if key is None else first + key for key in each] for each in (mine, others)]
+    left, right = (
+        Dataset(pa.table({"a": pa.array(each, kind), name: pa.array(range(len(each)), pa.int64())}))
+        for each, name in zip(keys, "vw", strict=True)
+    )
+    found = left.join(right, on="a")
+    pairs = [(i, j) for i, key in enumerate(keys[0]) for j, other in enumerate(keys[1]) if key == other and key is not None]
+    assert list(zip(found["v"][:], found["w"][:], strict=True)) == pairs
+    far = Dataset.from_dict({"a": [2**62, -(2**62), 5], "x": [1, 2, 3]})
+    assert far.join(Dataset.from_dict({"a": [5, 6], "y": [1, 2]}), on="a")[:] == {"a": [5], "x": [3], "y": [1]}
+
+
 def test_a_join_reads_the_other_keys_in_parts_where_they_are_many(monkeypatch: pytest.MonkeyPatch) -> None:
     from datasets_core.dataset import keys
 

@@ -144,7 +144,12 @@ def test_ibis_takes_a_dataset() -> None:
 def test_narwhals_takes_a_dataset_and_gives_one() -> None:
     nw = pytest.importorskip("narwhals")
     rows = birds()
-    for frame in (rows.to_narwhals(), nw.from_arrow(rows, backend="pyarrow"), nw.from_native(pa.table(rows))):
+    for frame in (
+        rows.to_narwhals(),
+        nw.from_arrow(rows, backend="pyarrow"),
+        nw.from_native(pa.table(rows)),
+        nw.from_native(rows),
+    ):
         assert frame.shape == (60, 4)
         found = frame.group_by("kind").agg(nw.col("n").max()).sort("kind")
         assert found.rows() == [("owl", 59), ("wren", 57)]

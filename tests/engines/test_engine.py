@@ -1,29 +1,44 @@
 """What every engine promises, on each of them; and how a name becomes an engine."""
 
 import importlib.metadata
+import multiprocessing
 import os
+import signal
 import threading
 import time
 from collections.abc import Iterator, Sequence
+from concurrent.futures import ProcessPoolExecutor, ThreadPoolExecutor
+from functools import partial
 from importlib.metadata import EntryPoint
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
 
 from datasets_core import Dataset, config, load_dataset
 from datasets_core import engines as engine_module
-from datasets_core.engines import Engine, get_engine, register_engine
+from datasets_core.building.builder import GeneratorBasedBuilder
+from datasets_core.building.hooks import SplitGenerator
+from datasets_core.engines import Engine, get_engine, pool, register_engine
 from datasets_core.engines.deadline import Deadline, SerialEngine, TimeUp
+from datasets_core.engines.executor import ExecutorEngine
 from datasets_core.engines.pool import ProcessEngine, ThreadEngine
-from datasets_core.errors import ConfigurationError, FileFormatError
+from datasets_core.errors import ConfigurationError, FileFormatError, WorkerDiedError
+from datasets_core.features.base import Value
+from datasets_core.features.schema import Features
+from datasets_core.meta.info import DatasetInfo
+from datasets_core.store import module_state
 
 ENGINES = [SerialEngine(), ThreadEngine(1), ThreadEngine(3), ProcessEngine(2)]
 
 
-@pytest.fixture(params=ENGINES, ids=lambda engine: f"{type(engine).__name__}-{engine.workers}")
+@pytest.fixture(params=[*ENGINES, "executor", "ray", "dask"], ids=lambda engine: getattr(engine, "id", str(engine)))
 def engine(request: pytest.FixtureRequest) -> Engine:
-    return request.param  # type: ignore[no-any-return]
+    """Each engine there is; the last ones with two workers in a cluster that all tests here share."""
+    if request.param == "executor":
+        return ExecutorEngine(partial(ProcessPoolExecutor, 2))
+    return request.getfixturevalue(request.param) if isinstance(request.param, str) else request.param  # type: ignore[no-any-return]
 
 
 def test_every_job_has_one_result_under_its_number(engine: Engine) -> None:
@@ -189,6 +204,159 @@ def test_processes_are_other_processes() -> None:
     assert found[0] != os.getpid()
 
 
+# -- engines that other libraries are behind ---------------------------------------------------------------------------
+
+
+@pytest.fixture(params=["executor", "ray", "dask"])
+def remote(request: pytest.FixtureRequest) -> Any:
+    made = ExecutorEngine(partial(ProcessPoolExecutor, 2)) if request.param == "executor" else None
+    return made or request.getfixturevalue(request.param)
+
+
+def _once(place: Path) -> bool:
+    """Whether this is the first call, by any process."""
+    try:
+        os.close(os.open(place, os.O_CREAT | os.O_EXCL))
+    except FileExistsError:
+        return False
+    return True
+
+
+def test_a_job_whose_worker_was_killed_is_done_again(remote: Engine, tmp_path: Path) -> None:
+    once = _once
+
+    def die(job: int) -> int:
+        if job == 2 and once(tmp_path / "died"):
+            os.kill(os.getpid(), signal.SIGKILL)
+        return job * job
+
+    assert dict(remote.run(die, range(4))) == {0: 0, 1: 1, 2: 4, 3: 9}
+
+
+def test_a_job_that_kills_its_workers_is_named(remote: Engine) -> None:
+    def die(job: int) -> None:
+        os.kill(os.getpid(), signal.SIGKILL)
+
+    with pytest.raises(WorkerDiedError, match=r"The worker of job 0 ended without a result") as caught:
+        list(remote.run(die, [0], retries=1))
+    assert caught.value.job == 0
+
+
+def test_a_function_that_cannot_be_sent_is_refused_before_the_first_job(remote: Engine) -> None:
+    lock = threading.Lock()
+    with pytest.raises(ConfigurationError, match=r"A function cannot be sent to or from a worker process"):
+        list(remote.run(lambda job: lock, [0]))
+
+
+def test_workers_of_another_version_are_refused(remote: Engine, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(pool, "__version__", "0.0.7")
+    list_of = getattr(remote, "_make", None)
+    if list_of is not None:  # processes that are forked have the version of this test
+        remote = ExecutorEngine(partial(ProcessPoolExecutor, 1, multiprocessing.get_context("spawn")))
+    with pytest.raises(ConfigurationError, match=r"has datasets_core .*, this process has 0\.0\.7\. Install the same"):
+        list(remote.run(lambda job: job, [0]))
+
+
+@pytest.mark.parametrize("order", ["source", "hash"])
+def test_a_build_is_the_same_after_kills(remote: Engine, order: str, tmp_path: Path) -> None:
+    once, marks = _once, tmp_path / "marks"
+
+    class Made(GeneratorBasedBuilder):
+        shuffle_on_write = order == "hash"
+
+        def _info(self) -> DatasetInfo:
+            return DatasetInfo(features=Features({"a": Value("int64")}))
+
+        def _split_generators(self, dl_manager: Any) -> list[SplitGenerator]:
+            return [SplitGenerator(name="train", gen_kwargs={"parts": list(range(6))})]
+
+        def _generate_examples(self, parts: list[int]) -> Iterator[tuple[int, dict[str, Any]]]:
+            for part in parts:
+                for number in range(50):
+                    if marks.exists() and number == 25 and part == 1 and once(marks / "while it generates"):
+                        os.kill(os.getpid(), signal.SIGKILL)
+                    yield part * 50 + number, {"a": part * 50 + number}
+                if marks.exists() and part == 4 and once(marks / "behind its rows"):
+                    os.kill(os.getpid(), signal.SIGKILL)
+
+    found = {}
+    for name, engine in (("serial", SerialEngine()), ("remote", remote)):
+        builder = Made(cache_dir=str(tmp_path / name))
+        builder.download_and_prepare(engine=engine, num_shards=3)
+        found[name] = {path.name: path.read_bytes() for path in Path(builder.cache_dir).glob("*.arrow")}
+        marks.mkdir(exist_ok=True)
+    assert len(found["serial"]) == 3 and found["remote"] == found["serial"]
+    assert len(list(marks.iterdir())) == 2
+    assert not [path for path in (tmp_path / "remote").rglob("*") if "incomplete" in path.name]
+
+
+def test_files_are_the_same_whatever_engine_writes_them(remote: Engine, tmp_path: Path) -> None:
+    Dataset.from_dict({"a": list(range(300))}).save_to_disk(tmp_path / "rows")
+    with config.using(cache_dir=str(tmp_path / "cache")):
+        rows = Dataset.load_from_disk(tmp_path / "rows")
+        made = rows.map(lambda row: {"b": row["a"] * 2}, engine=remote)
+        assert made["b"] == [2 * number for number in range(300)]
+        assert rows.filter(lambda row: row["a"] % 7 == 0, engine=remote)["a"] == list(range(0, 300, 7))
+        found: dict[str, dict[str, bytes]] = {}
+        for name, engine in (("here", SerialEngine()), ("there", remote)):
+            folder = tmp_path / name
+            folder.mkdir()
+            made.to_csv(folder / "rows.csv", batch_size=100, engine=engine)
+            made.to_json(folder / "rows.jsonl", batch_size=100, engine=engine)
+            made.to_parquet(folder / "rows.parquet", batch_size=100, engine=engine)
+            made.to_tfrecord(folder / "rows.tfrecord", num_shards=2, engine=engine)
+            made.save_to_disk(folder / "saved", num_shards=3, engine=engine)
+            stream = made.to_iterable_dataset()
+            stream.to_parquet(f"{folder}/parts/", num_shards=3, engine=engine)
+            stream.to_json(f"{folder}/texts/", num_shards=3, engine=engine)
+            written = [path for path in folder.rglob("*") if path.is_file() and path.name not in {"state.json"}]
+            found[name] = {str(path.relative_to(folder)): path.read_bytes() for path in written}
+    assert len(found["here"]) > 12 and found["there"] == found["here"]
+
+
+def test_a_folder_that_workers_do_not_see_is_refused(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setattr(module_state.os.path, "exists", lambda path: "seen" not in str(path) and os.path.lexists(path))
+    with ThreadPoolExecutor(1) as executor:
+        engine = ExecutorEngine(executor)
+        engine.spans_machines = True
+        with pytest.raises(ConfigurationError, match=r"does not see the folder .*, where this process puts results together"):
+            Dataset.from_dict({"a": [1, 2]}).save_to_disk(tmp_path / "rows", num_shards=2, engine=engine)
+    assert not (tmp_path / "rows").exists()
+
+
+def test_executors_are_engines_as_they_are() -> None:
+    rows = Dataset.from_dict({"a": list(range(20))})
+    with ThreadPoolExecutor(2) as executor:
+        assert rows.map(lambda row: {"a": -row["a"]}, engine=executor)["a"] == [-number for number in range(20)]  # type: ignore[arg-type]
+    with config.using(engine="threads"):
+        assert isinstance(get_engine(), ThreadEngine)
+
+
+def _handed_over(folder: Path) -> Dataset:
+    Dataset.from_dict({"a": list(range(100)), "text": [str(row) if row % 3 else None for row in range(100)]}).save_to_disk(
+        folder, num_shards=2
+    )
+    return Dataset.load_from_disk(folder).select(range(0, 100, 2))
+
+
+@pytest.mark.filterwarnings("ignore")  # of ray.data itself
+def test_workers_of_ray_read_the_files_of_a_dataset(ray: Engine, tmp_path: Path) -> None:
+    ray.open()  # type: ignore[attr-defined]
+    rows = _handed_over(tmp_path / "rows")
+    found = rows.to_ray(parts=3).take_all()
+    assert sorted(found, key=lambda row: row["a"]) == list(rows)
+
+
+@pytest.mark.filterwarnings("ignore")  # of dask.dataframe itself
+def test_workers_of_dask_read_the_files_of_a_dataset(tmp_path: Path) -> None:
+    pytest.importorskip("dask.dataframe")
+    rows = _handed_over(tmp_path / "rows")
+    frame = rows.to_dask(parts=3)
+    assert frame.npartitions == 3
+    found = frame.compute(scheduler="synchronous")
+    assert found["a"].tolist() == rows["a"] and found["text"].isna().sum() == rows["text"].count(None)
+
+
 # -- names -------------------------------------------------------------------------------------------------------------
 
 
@@ -258,6 +426,38 @@ def test_an_installed_package_can_offer_an_engine(monkeypatch: pytest.MonkeyPatc
 def test_a_number_of_workers_below_one_is_refused(num_proc: object) -> None:
     with pytest.raises(ConfigurationError, match=r"num_proc is .*at least 1"):
         get_engine(num_proc=num_proc)  # type: ignore[arg-type]
+
+
+def test_jobs_that_take_much_longer_than_others_are_named(
+    monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    clock = SimpleNamespace(now=0.0, monotonic=lambda: clock.now)
+    monkeypatch.setattr(pool, "time", clock)
+    pace = pool.JobPace("work")
+    for index in range(10):
+        pace.begun(index)
+    for index in range(1, 9):
+        clock.now = float(index)
+        pace.ended(index)
+    assert not caplog.records
+    clock.now = 40.0
+    pace.ended(9)
+    pace.begun(10)
+    clock.now = 41.0
+    pace.ended(10)
+    assert [record.getMessage() for record in caplog.records] == [
+        "Job 0 of work has been running for 40 seconds; half of the others took at most 5.0."
+    ]
+
+
+def test_an_address_is_for_engines_that_have_one() -> None:
+    register_engine("elsewhere", lambda num_proc, address=None: _Backwards(address))
+    try:
+        assert get_engine("elsewhere", address="tcp://head:1").workers == "tcp://head:1"  # type: ignore[attr-defined]
+    finally:
+        del engine_module._ENGINES["elsewhere"]
+    with pytest.raises(ConfigurationError, match=r"The engine 'threads' runs on this machine and has no address"):
+        get_engine("threads", address="auto")
 
 
 def test_an_unknown_engine_is_refused_with_the_known_ones() -> None:

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import pickle
 import subprocess
 import sys
 import threading
 from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -16,6 +18,8 @@ import pytest
 from datasets_core import config, errors
 from datasets_core.building.builder import GeneratorBasedBuilder
 from datasets_core.building.hooks import BuilderConfig, SplitGenerator
+from datasets_core.building.write.exchange import Exchange
+from datasets_core.engines.executor import ExecutorEngine
 from datasets_core.features.base import Value
 from datasets_core.features.schema import Features
 from datasets_core.load import load_dataset
@@ -238,3 +242,100 @@ def test_a_shard_that_is_gone_is_built_again(store: Store, mode: str) -> None:
 
     assert store.puts == [builder.info.splits["train"].shard_names[1], "dataset_info.json"]
     assert _numbers(again.as_dataset("train")) == list(range(30))
+
+
+# -- by workers that share the store, and no disk ----------------------------------------------------------------------
+
+
+class _Elsewhere(ExecutorEngine):
+    """Threads to which everything is sent, as to other machines; the run is stopped behind some jobs."""
+
+    def __init__(self, executor: ThreadPoolExecutor, stops_behind: int | None = None) -> None:
+        super().__init__(executor)
+        self.shares_memory, self.spans_machines = False, True
+        self.stops_behind, self.num_jobs = stops_behind, 0
+
+    def run(self, function: Any, jobs: Any, **options: Any) -> Iterator[tuple[int, Any]]:
+        for found in super().run(function, jobs, **options):
+            if self.num_jobs == self.stops_behind:
+                raise KeyboardInterrupt
+            self.num_jobs += 1
+            yield found
+
+
+@pytest.fixture
+def elsewhere() -> Iterator[_Elsewhere]:
+    with ThreadPoolExecutor(2) as executor:
+        yield _Elsewhere(executor)
+
+
+@pytest.fixture
+def bucket(request: pytest.FixtureRequest, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Store]:
+    """A place in S3, whose credentials workers have in their environment."""
+    pytest.importorskip("moto")
+    pytest.importorskip("s3fs")
+    made = _s3(request)
+    made.files.mkdir("flows")
+    monkeypatch.setenv("AWS_ACCESS_KEY_ID", made.options["key"])
+    monkeypatch.setenv("AWS_SECRET_ACCESS_KEY", made.options["secret"])
+    with config.using(cache_dir=str(tmp_path / "cache"), max_retries=1):
+        yield made
+    made.files.rm("flows", recursive=True)
+
+
+class Shuffled(Numbers):
+    shuffle_on_write = True
+
+    def _info(self) -> DatasetInfo:
+        return DatasetInfo()
+
+
+@pytest.mark.parametrize("kind", [Numbers, Shuffled])
+def test_workers_build_in_a_store_what_one_process_builds(
+    bucket: Store, kind: type[Numbers], elsewhere: _Elsewhere, tmp_path: Path
+) -> None:
+    there, here = kind(), kind()
+    there.download_and_prepare(output_dir=bucket.url, storage_options=bucket.options, engine=elsewhere, num_shards=2)
+    here.download_and_prepare(output_dir=tmp_path / "here", num_shards=2)
+    for split, rows in here.as_dataset().items():
+        assert _numbers(there.as_dataset(split)) == _numbers(rows)
+    assert len(bucket.objects()) == 5 and ".building" not in str(bucket.files.find(bucket.url))
+    sizes = [path.stat().st_size for path in (tmp_path / "here").glob("*.arrow")]
+    found = bucket.files.find(bucket.url, detail=True)
+    assert sorted(info["size"] for path, info in found.items() if path.endswith(".arrow")) == sorted(sizes)
+
+
+def test_another_machine_goes_on_with_a_build_in_a_store(bucket: Store, elsewhere: _Elsewhere, tmp_path: Path) -> None:
+    elsewhere.stops_behind = 2
+    with pytest.raises(KeyboardInterrupt):
+        bucket.build(engine=elsewhere)
+    assert ".building" in str(bucket.files.find(bucket.url))
+    elsewhere.stops_behind, elsewhere.num_jobs = None, 0
+    with config.using(cache_dir=str(tmp_path / "of another machine")):
+        made = bucket.build(engine=elsewhere)
+    assert elsewhere.num_jobs == 2  # of three parts of one split and one of the other
+    assert _numbers(made.as_dataset("train")) == list(range(30))
+    assert not [name for name in bucket.files.find(bucket.url) if ".building" in name]
+
+
+def test_a_worker_without_access_to_the_store_is_an_error(
+    bucket: Store, elsewhere: _Elsewhere, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delenv("AWS_ACCESS_KEY_ID")
+    monkeypatch.delenv("AWS_SECRET_ACCESS_KEY")
+    monkeypatch.setenv("AWS_EC2_METADATA_DISABLED", "true")
+    type(bucket.files).clear_instance_cache()  # which remembers the credentials of the test before
+    with pytest.raises(errors.ConfigurationError, match=r"cannot use s3://.*Credentials do not travel with jobs"):
+        bucket.build(engine=elsewhere)
+
+
+def test_credentials_are_not_sent() -> None:
+    options = {"key": "a", "secret": "b", "anon": False, "client_kwargs": {"aws_session_token": "c", "region_name": "d"}}
+    sent = pickle.dumps(Exchange.of("s3://flows/numbers", options))
+    assert pickle.loads(sent).options == {"anon": False, "client_kwargs": {"region_name": "d"}}
+    assert pickle.loads(sent).own is None and b"aws_session_token" not in sent
+
+
+def test_the_memory_of_this_process_is_refused(elsewhere: _Elsewhere) -> None:
+    with pytest.raises(errors.ConfigurationError, match=r"memory of this process, which workers do not see"):
+        Store("memory://flows/elsewhere", {}).build(engine=elsewhere)

@@ -1,6 +1,7 @@
 """Folders that TensorFlow Datasets prepared (`tests/tfds/golden`), against what it reads of them (`expected.json` there)."""
 
 import base64
+import gzip
 import importlib.util
 import json
 import pickle
@@ -211,6 +212,21 @@ def test_formats_that_are_not_read_are_refused_by_name(tmp_path: Path, monkeypat
         tfds.builder_from_directory(folder, file_format="riegeli")
 
 
+def test_files_of_array_record_are_read_by_their_package(tmp_path: Path) -> None:
+    pytest.importorskip("array_record")
+    folder = _copied("of_array_record", tmp_path)
+    name = "of_array_record-train.array_record-00000-of-00001"  # TensorFlow and array_record wrote it
+    (folder / name).write_bytes(gzip.decompress((GOLDEN / "of_array_record.gz").read_bytes()))
+    expected = [{"n": number, "name": f"row {number}"} for number in (4, 1, 3, 0, 2)]
+    assert list(load_dataset(str(folder), split="train")) == expected
+    assert list(load_dataset(str(folder), split="train", streaming=True)) == expected
+    builder = tfds.builder_from_directory(folder)
+    found = builder.as_dataset("train[1:3]", read_config=tfds.ReadConfig(add_tfds_id=True))
+    assert [(each["n"], each["tfds_id"]) for each in tfds.as_numpy(found)] == [  # type: ignore[call-overload, index]
+        (number, f"{name}__{place}".encode()) for place, number in ((1, 1), (2, 3))
+    ]
+
+
 def _copied(name: str, tmp_path: Path) -> Path:
     return Path(shutil.copytree(place(name), tmp_path / name / "1.0.0"))
 
@@ -270,7 +286,7 @@ def test_a_damaged_byte_is_told_with_its_record(tmp_path: Path, place_of_damage:
 def test_a_file_with_other_records_than_are_recorded_is_refused(tmp_path: Path) -> None:
     folder = _copied("ordered", tmp_path)
     form = json.loads((folder / "dataset_info.json").read_text())["splits"][0]
-    for lengths, said in ((["9", "10"], "more than the 9 records"), (["12", "10"], "10 records where 12 are on record")):
+    for lengths, said in ((["9", "10"], "more than the 9 recorded records"), (["12", "10"], "10 records, but 12 are recorded")):
         _changed(folder, splits=[{**form, "shardLengths": lengths}])
         with pytest.raises(DamagedShardError, match=said):
             list(tfds.builder_from_directory(folder).as_dataset(split="train"))

@@ -58,9 +58,14 @@ OPTIONAL = {
         ", confined_seconds: int | None=None",
         ", keyword action: str='write', keyword advice: str | None=None",
         ", keyword action: str='write'",
+        ", keyword engine: str | Engine | None=None",
+        ", engine: str | Engine | None=None",
+        ", engine: Any=None",
+        ", job_bytes: int | None=None",
     ),
     "",
 )
+OPTIONAL |= {f"{name}: int | None=None": f"{name}: int" for name in ("rank", "world_size")}
 # Defaults that are texts of messages, whose words changed.
 OPTIONAL |= {
     "str='Fix or delete that file'": "str='Mend or delete that file'",

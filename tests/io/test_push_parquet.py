@@ -440,6 +440,7 @@ def test_offline_is_told(hub: Any) -> None:
 def test_arguments_have_the_names_and_the_order_that_users_know() -> None:
     names = ["self", "repo_id", "config_name", "set_default", "split", "data_dir", "commit_message", "commit_description"]
     names += ["private", "token", "revision", "create_pr", "max_shard_size", "num_shards", "embed_external_files", "num_proc"]
+    names += ["engine"]
     assert list(inspect.signature(Dataset.push_to_hub).parameters) == names
     names.remove("split")
     assert list(inspect.signature(DatasetDict.push_to_hub).parameters) == names

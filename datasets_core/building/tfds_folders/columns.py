@@ -29,12 +29,12 @@ from datasets_core.records.feature_readers import spread
 from datasets_core.records.wire.columns import decode_examples
 from datasets_core.records.wire.values import Ints, RecordBlock, WireColumn, WireColumns
 
-# Items of a feature of TensorFlow Datasets: what the wire holds as Arrow values of their type, in arrays of their
+# Items of a feature of TensorFlow Datasets: values of the wire as Arrow values of their type, in arrays of their
 # shape.
 
 
 class Unfit(Exception):
-    """An item that cannot be what its feature says; caught where its record is known."""
+    """An item that does not match its feature; caught by code that knows its record."""
 
     def __init__(self, item: int, reason: str) -> None:
         super().__init__(item, reason)
@@ -42,15 +42,15 @@ class Unfit(Exception):
 
 
 def decoded_values(leaf: Leaf, values: pa.Array, counts: Ints) -> tuple[pa.Array, Ints]:
-    """Return the values of items in the type of their feature, and how many each item has.
+    """Return the values of items in the type of their feature, and the number of values of each item.
 
     Args:
         leaf: the feature.
-        values: of the wire.
-        counts: how many of them each item takes.
+        values: values of the wire.
+        counts: number of these values for each item.
 
     Raises:
-        Unfit: an item cannot be read so.
+        Unfit: an item does not match the feature.
     """
     if leaf.holds == "file":
         return _files(leaf, values), counts
@@ -70,13 +70,13 @@ def decoded_values(leaf: Leaf, values: pa.Array, counts: Ints) -> tuple[pa.Array
 
 
 def nested(arrow_type: pa.DataType, sizes: Ints, counts: Ints, values: pa.Array) -> pa.Array:
-    """Return values as items of an Arrow type: as lists in lists, where they are arrays.
+    """Return values as items of an Arrow type; arrays become nested lists.
 
     Args:
         arrow_type: of an item.
         sizes: for each dimension the size of each item.
-        counts: how many values each item has.
-        values: of all items.
+        counts: number of values of each item.
+        values: values of all items.
 
     >>> nested(pa.list_(pa.int8()), np.array([[1, 2]]), np.array([1, 2]), pa.array([5, 6, 7], pa.int8())).to_pylist()
     [[5], [6, 7]]
@@ -153,7 +153,7 @@ def _texts(values: pa.Array, counts: Ints) -> pa.Array:
 
 
 def _array(data: bytes, leaf: Leaf) -> npt.NDArray[Any]:
-    """Return the numbers of an array that was encoded; of one whose sizes are known, so many."""
+    """Return the numbers of an encoded array; if its sizes are known, the number of values is checked."""
     width = 2 if leaf.dtype == "bfloat16" else np.dtype(leaf.dtype).itemsize
     size = None if None in leaf.shape else width * prod(size for size in leaf.shape if size is not None)
     if leaf.encoding == "zlib":
@@ -162,7 +162,7 @@ def _array(data: bytes, leaf: Leaf) -> npt.NDArray[Any]:
         if not inflating.eof and (size is None or len(data) <= size):
             tail = inflating.decompress(inflating.unconsumed_tail, 1)
             if tail or not inflating.eof:
-                raise ValueError("what is compressed is cut")
+                raise ValueError("the compressed data is truncated")
     if size is not None and len(data) != size:
         raise ValueError(f"it has {len(data):,} bytes{' or more' if len(data) > size else ''} where {size:,} belong")
     known = prod(size for size in leaf.shape if size is not None)
@@ -188,7 +188,7 @@ def _joined(arrays: list[npt.NDArray[Any]], dtype: str) -> tuple[pa.Array, Ints]
 
 
 def _files(leaf: Leaf, values: pa.Array) -> pa.Array:
-    """Return the bytes of files as the library stores images."""
+    """Return the bytes of files in the form in which the library stores images."""
     arrow_type = feature_to_arrow(leaf.feature)
     parts = [
         values.cast(field.type) if field.name == "bytes" else pa.nulls(len(values), field.type) for field in arrow_type.fields
@@ -238,7 +238,7 @@ class TfdsReader:
     """Reads the rows of a folder that TensorFlow Datasets prepared.
 
     Args:
-        layout: how they lie in its records.
+        layout: layout of the rows in the records.
     """
 
     def __init__(self, layout: Fields) -> None:
@@ -252,7 +252,7 @@ class TfdsReader:
         """Return the rows of some records.
 
         Raises:
-            ExampleError: a record holds something else than its layout says.
+            ExampleError: a record does not match the layout.
         """
         columns = _Columns(decode_examples(block, self._keys, rules="tensorflow"), block)
         arrays = [columns.built(node, name, 0).values for name, node in self.layout.fields.items()]
@@ -270,7 +270,9 @@ def _keys_of(name: str, leaf: Leaf, depth: int) -> list[str]:
 
 
 class _Built(NamedTuple):
-    """Items in nested lists: the lengths of the lists, from the outermost on, and the items.  Without lists, one a record."""
+    """Items in nested lists: the lengths of the lists, from the outermost inwards, and the items. Without lists, one item for
+    each record.
+    """
 
     lengths: tuple[Ints, ...]
     values: pa.Array
@@ -297,7 +299,7 @@ class _Wire(NamedTuple):
 
 
 class _Columns:
-    """The features of a block, put together."""
+    """The features of a block, assembled."""
 
     def __init__(self, found: WireColumns, block: RecordBlock) -> None:
         self._found, self._block = found, block
@@ -336,7 +338,7 @@ class _Columns:
     # -- the wire ------------------------------------------------------------------------------------------------------
 
     def _column(self, key: str, kind: str) -> WireColumn:
-        """Return the values of a key, none where it is not there.
+        """Return the values of a key; a record without the key has no values.
 
         Raises:
             ExampleError: a record has values of another kind.
@@ -354,7 +356,7 @@ class _Columns:
         return WireColumn(pa.array([], _WIRE_TYPES[kind]), np.zeros(rows + 1, np.int64), np.zeros(rows, np.bool_))
 
     def _single(self, leaf: Leaf, key: str) -> _Wire:
-        """Items outside of lists."""
+        """Return items outside of lists."""
         column = self._column(key, leaf.kind)
         counts, present = np.diff(column.offsets), column.present
         if not leaf.is_one_value and None in leaf.shape:
@@ -371,10 +373,10 @@ class _Columns:
         return _Wire((present.astype(np.int64),), column.values, counts[present])
 
     def _listed(self, key: str, kind: str, depth: int, size: int) -> _Wire:
-        """Items in lists, each of `size` values.
+        """Return items in lists, each of `size` values.
 
         Raises:
-            ExampleError: the lengths do not fit one another.
+            ExampleError: the lengths do not match each other.
         """
         if depth == 1:
             column = self._column(key, kind)

@@ -40,8 +40,8 @@ class TfdsSplit:
     Attributes:
         name: of the split.
         files: the names of its files, in order, below the folder.
-        lengths: the rows of each; None if that is not on record.
-        num_bytes: of its rows, as they were written.
+        lengths: number of rows of each file; None if not recorded.
+        num_bytes: bytes of its rows, as they were written.
     """
 
     name: str
@@ -59,7 +59,7 @@ class TfdsDescription:
         name: of the dataset.
         config: its config; None without one.
         version: its version.
-        file_format: of its files.
+        file_format: format of its files.
         other_formats: further formats of its rows.
         disable_shuffling: True if the order of the rows is to be kept.
         stored: the whole content.
@@ -105,11 +105,11 @@ class TfdsDescription:
                 yield tuple(_file_names(template, self.name, name, file_format, count, numbers))
 
     def info(self, features: Features, splits: Sequence[TfdsSplit], metadata: Any = None) -> DatasetInfo:
-        """Return the description as the library has it.
+        """Return the description as a `DatasetInfo`.
 
         Args:
             features: of the columns.
-            splits: with the rows of each file.
+            splits: with the number of rows of each file.
             metadata: further values of the author.
 
         Raises:
@@ -187,7 +187,9 @@ def parse_tfds_description(data: bytes, *, path: str) -> TfdsDescription | None:
 
 
 def _is_tfds(stored: Mapping[str, Any]) -> bool:
-    """Return True if the form is that of TensorFlow Datasets, which lists its splits, and not that of other libraries."""
+    """Return True if the content has the form of TensorFlow Datasets, which lists its splits, and not that of other
+    libraries.
+    """
     if (
         "manifest" in stored
         or "builder_name" in stored
@@ -200,7 +202,7 @@ def _is_tfds(stored: Mapping[str, Any]) -> bool:
 
 
 class _refusing:  # noqa: N801 - it reads as a verb
-    """Turns whatever the content of a file leads to into an error that names it."""
+    """Converts any error caused by the content of a file to an error that names the file."""
 
     def __init__(self, path: str) -> None:
         self._path = path
@@ -217,7 +219,7 @@ class _refusing:  # noqa: N801 - it reads as a verb
 
 
 def _shape(form: Mapping[str, Any]) -> tuple[str, tuple[int, ...] | None, int]:
-    """Return the name of a split, the rows of each of its files as far as they are on record, and how many files there are."""
+    """Return the name of a split, the recorded numbers of rows of its files, and the number of files."""
     name = form.get("name")
     if not isinstance(name, str) or not is_split_name(name) or name == ALL:
         raise ValueError(f"the name of a split is {name!r}")
@@ -265,7 +267,7 @@ def _split_info(split: TfdsSplit, dataset: str) -> SplitInfo:
 
 
 def _count(value: Any, what: str, *, most: int = _MOST_BYTES) -> int:
-    """Return a number of JSON, where numbers of 64 bits are texts."""
+    """Return a number from JSON, in which 64-bit numbers are strings."""
     if isinstance(value, bool) or not isinstance(value, (int, str)):
         raise ValueError(f"{what} is {value!r}")
     try:
@@ -290,7 +292,7 @@ def _mapping(value: Any) -> Mapping[str, Any]:
 
 
 def _keys(form: Mapping[str, Any], depth: int = 0) -> Any:
-    """Supervised keys: a name, or a tuple or dict of such; None if there are none."""
+    """Supervised keys: a name, or a tuple or dict of names; None if there are none."""
     if depth > 32:
         raise ValueError("supervisedKeys are nested too deep")
     if "featureKey" in form:

@@ -60,10 +60,10 @@ class RecordManifest(Manifest):
 
 
 def check_there(folder: str, manifest: RecordManifest) -> None:
-    """See that some file of a dataset that has rows is there.
+    """Check that at least one file of a dataset with rows exists.
 
     Raises:
-        DamagedShardError: none is.
+        DamagedShardError: none exists.
     """
     if any(shard.rows for shard in manifest.shards) and not any(shard.size for shard in manifest.shards):
         path = files.join(folder, manifest.shards[0].name)
@@ -114,14 +114,14 @@ def manifest_of(
         file_format: the format to read, if the rows are stored in several.
 
     Raises:
-        ManifestError: its metadata cannot be understood.
+        ManifestError: its metadata is invalid.
         FileFormatError: its rows are in files of an unsupported format.
     """
     features_path = files.join(folder, FEATURES_NAME)
     features = content(features_path, storage_options)
     if features is None:
         advice = "Prepare the dataset again with tensorflow-datasets 4.0 or newer"
-        raise ManifestError(features_path, "is missing, so that nothing tells what its records hold", advice=advice)
+        raise ManifestError(features_path, "is missing, and the content of the records is unknown without it", advice=advice)
     kind = _format(description, folder, file_format, storage_options)
     digest = hashlib.sha256(json.dumps(description.stored).encode() + features)
 
@@ -174,7 +174,7 @@ def record_rows(
     storage_options: dict[str, Any] | None = None,
     structure: FileStructure | None = None,
 ) -> RowTable:
-    """Return the rows of `ranges`, in their order, decoded when they are read. Args: `open_rows`."""
+    """Return the rows of `ranges`, in their order, decoded when they are read. For the arguments, see `open_rows`."""
     folder = located(folder)
     by_split = manifest.split_shards()
     numbers: dict[tuple[str, int], int] = {}
@@ -253,7 +253,7 @@ def _decoded_rows(rows: int, size: int) -> int:
     return max(1, min(_MOST_DECODED_ROWS, _DECODED_BYTES * rows // size)) if size else _MOST_DECODED_ROWS
 
 
-# -- what is recorded --------------------------------------------------------------------------------------------------
+# -- recorded metadata --------------------------------------------------------------------------------------------------
 
 
 def _parsed(data: bytes, path: str) -> Any:
@@ -310,7 +310,7 @@ def _check_claimed(description: TfdsDescription, folder: str, kind: str, storage
         for name in ends:
             path = files.join(folder, name)
             if files.entry(path, storage_options) is None:
-                reason = f"the file is missing, and its rows are not on record in {description.path}"
+                reason = f"the file is missing, and its number of rows is not recorded in {description.path}"
                 raise DamagedShardError(path, reason, advice="Copy it into the folder")
 
 
@@ -330,18 +330,18 @@ def _check_lengths(description: TfdsDescription, splits: Sequence[TfdsSplit], si
 
 
 def _counted(split: TfdsSplit, folder: str, kind: str, storage_options: dict[str, Any] | None) -> TfdsSplit:
-    """Return a split with the rows of each file, which old versions did not record: they are counted."""
+    """Return a split with the number of rows of each file. Old versions did not record it, so the rows are counted."""
     if split.lengths is not None:
         return split
     if kind != "tfrecord" or files.is_url(folder):
-        reason = f"the rows of the files of split {split.name!r} are not on record"
+        reason = f"the numbers of rows of the files of split {split.name!r} are not recorded"
         raise ManifestError(files.join(folder, MANIFEST_NAME), reason, advice="Prepare the dataset again")
     lengths = []
     for name in split.files:
         path = files.join(folder, name)
         if files.entry(path) is None:
             raise DamagedShardError(
-                path, "the file is missing, and its rows are not on record", advice="Copy it into the folder"
+                path, "the file is missing, and its number of rows is not recorded", advice="Copy it into the folder"
             )
         with TFRecordReader(path) as reader:
             lengths.append(reader.num_records())
@@ -372,7 +372,7 @@ def _bytes_keys(layout: Fields, path: str, kind: str, storage_options: dict[str,
 
 
 def _sizes(folder: str, splits: Sequence[TfdsSplit], storage_options: dict[str, Any] | None) -> dict[str, int]:
-    """Return the bytes of each file that is there."""
+    """Return the bytes of each file that exists."""
     names = [name for split in splits for name in split.files]
     if not files.is_url(folder):
         found = {}
@@ -408,7 +408,7 @@ def _blocks(shards: Sequence[ShardRecord], is_indexed: bool) -> str:
 # Shards of such a folder: files of Examples, decoded on use.
 
 
-# `RecordCursor`: the records of an open file, taken so many at a time: a TFRecord file, or a column of a Parquet file.
+# `RecordCursor`: the records of an open file, taken in blocks: a TFRecord file, or a column of a Parquet file.
 
 
 _BLOCK_BYTES = 1 << 20
@@ -420,7 +420,7 @@ class RecordCursor:
     """Forward reader of a file.
 
     Args:
-        path: the file, as messages name it.
+        path: name of the file in messages.
         kind: "tfrecord", "parquet" or "array_record".
         data: the file, which is closed with this.
         number: the first record to read.
@@ -456,7 +456,7 @@ class RecordCursor:
         return self._place if block is None else int(frame_offsets(block)[0])
 
     def take(self, count: int) -> Iterator[RecordBlock]:
-        """Yield the next `count` records; use each block before the next one is read.
+        """Yield the next `count` records in blocks; a block is only valid until the next one is read.
 
         Raises:
             DamagedShardError: the file has fewer.
@@ -467,7 +467,7 @@ class RecordCursor:
             if block is None:
                 found, total = self.number, self._total
                 raise DamagedShardError(
-                    self._path, f"the file has {found:,} records where {total:,} are on record", advice=_ADVICE
+                    self._path, f"the file has {found:,} records, but {total:,} are recorded", advice=_ADVICE
                 )
             part = block[:count]
             rest = block[len(part) :]
@@ -478,7 +478,7 @@ class RecordCursor:
             yield part
 
     def skip(self, count: int) -> None:
-        """Leave out records."""
+        """Skip records."""
         for _ in self.take(count):
             pass
 
@@ -486,10 +486,10 @@ class RecordCursor:
         """Check that no record follows.
 
         Raises:
-            DamagedShardError: one does.
+            DamagedShardError: a record follows.
         """
         if self._next() is not None:
-            reason = f"the file has more than the {self._total:,} records that are on record"
+            reason = f"the file has more than the {self._total:,} recorded records"
             raise DamagedShardError(self._path, reason, advice=_ADVICE)
 
     def close(self) -> None:
@@ -529,7 +529,7 @@ _MISSING_ADVICE = "Copy the file into the folder, or prepare the dataset again"
 
 
 class RecordShard:
-    """One file; see `Shard`.
+    """A file of records; see `Shard`.
 
     Records are decoded some batches at a time, and reading goes forward in the file, or back to the last known position;
     decoded batches are kept in the shard cache.  Batches before a damaged record can be read.
@@ -537,8 +537,8 @@ class RecordShard:
     Args:
         path: the file.
         kind: "tfrecord", "parquet" or "array_record".
-        reader: makes rows of its records.
-        rows: of each batch.
+        reader: converts its records to rows.
+        rows: number of rows of each batch.
         shard_cache: cache shared by the shards of one dataset.
         together: number of batches decoded together.
         name: its name in row ids; None: its rows have none.
@@ -572,7 +572,7 @@ class RecordShard:
         renewed_after_fork(self)
 
     def forked(self) -> None:
-        """Create the lock and the open file of this process."""
+        """Create the lock and the state of the open file for this process."""
         self._lock = threading.RLock()
         self._cursor: RecordCursor | None = None
 
@@ -602,7 +602,7 @@ class RecordShard:
         return found.slice(start - begin, stop - start)
 
     def compare(self, index: int) -> None:
-        """See `Shard`: each record has checksums of its own, which are compared when it is decoded."""
+        """See `Shard`: each record has its own checksums, which are compared when it is decoded."""
 
     def batches(self) -> Iterator[pa.RecordBatch]:
         """Yield all rows, in batches of any size; none is kept.
@@ -626,7 +626,7 @@ class RecordShard:
                 cursor.close()
 
     def _decoded(self, number: int) -> pa.RecordBatch:
-        """Return the rows of a stretch of batches, as far as it can be read: `_failures` has the error of the rest."""
+        """Return the rows of a stretch of batches, as far as they can be read; `_failures` has the error for the rest."""
         first, stop = number * self._together, min((number + 1) * self._together, len(self._rows))
         parts: list[pa.RecordBatch] = []
         self._failures.pop(number, None)
@@ -650,7 +650,7 @@ class RecordShard:
         return pa.concat_batches(parts) if parts else pa.RecordBatch.from_pylist([], self.schema)
 
     def _read(self, block: RecordBlock) -> Iterator[pa.RecordBatch]:
-        """Yield the rows of a block; those before a record that cannot be read, and then its error."""
+        """Yield the rows of a block; if a record cannot be read, the rows before it, and then raise its error."""
         try:
             yield self._reader.read(block)
         except ExampleError as error:

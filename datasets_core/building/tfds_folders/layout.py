@@ -1,8 +1,8 @@
 """Layout of rows in the Examples of a folder prepared by TensorFlow Datasets, from its `features.json`.
 
 Each feature becomes a node: one of values (`Leaf`), a dict (`Fields`), or a list (`Items`).  A node has the library's feature
-for users.  A list of dicts is a dict of lists, as in TensorFlow Datasets.  The file is read as data
-alone: the classes that it names are never imported.
+for users.  A list of dicts is a dict of lists, as in TensorFlow Datasets.  The file is only read as data: the classes that it
+names are never imported.
 """
 
 from __future__ import annotations
@@ -54,11 +54,11 @@ class Leaf:
         feature: of one item.
         dtype: name of their type; "bytes" for values that are not text, "bfloat16" for values shown as float32.
         shape: the sizes, None for an unknown one.
-        encoding: "none", "bytes" or "zlib": in the latter two an item is one bytes value.
+        encoding: "none", "bytes" or "zlib"; in the latter two cases an item is one bytes value.
         holds: "values", "file" for stored bytes of a file, "float image" for numbers in the channels of
             an image, "sound" for the bytes of a file shown as samples.
         is_optional: a record may lack it.
-        is_told_text: True if it was declared as a text, and not as a string, which may hold any bytes.
+        is_told_text: True if it was declared as text instead of a string, which may hold any bytes.
     """
 
     feature: FeatureType
@@ -97,7 +97,7 @@ class Fields:
     """Several features by name.
 
     Attributes:
-        feature: a dict, or one that is stored as such.
+        feature: a dict, or a feature that is stored as one.
         fields: the nodes.
     """
 
@@ -112,7 +112,7 @@ class Items:
     Attributes:
         feature: a `List`.
         inner: of an item.
-        length: how many; None for any number.
+        length: number of items; None for any number.
     """
 
     feature: FeatureType
@@ -133,7 +133,7 @@ def layout_of(form: Any, labels: Labels, *, path: str, bytes_keys: Collection[st
         bytes_keys: strings that are bytes and not text.
 
     Raises:
-        ManifestError: it cannot be understood, or has features that only their own code can read.
+        ManifestError: it is invalid, or has features that only their own code can read.
 
     >>> tensor = {"tensor": {"shape": {}, "dtype": "int64"}, "pythonClassName": "tfds.Tensor"}
     >>> layout_of({"featuresDict": {"features": {"x": tensor}}}, lambda name: None, path="features.json").feature
@@ -151,7 +151,7 @@ def layout_of(form: Any, labels: Labels, *, path: str, bytes_keys: Collection[st
             if depth and None in leaf.shape and not leaf.is_one_value:
                 raise ManifestError(
                     path,
-                    f"feature {name!r} is a list of arrays whose sizes vary, which its files do not tell apart",
+                    f"feature {name!r} is a list of arrays of different sizes, whose limits its files do not record",
                     advice="Prepare the dataset again with an encoding of the tensor",
                 )
         feature_to_arrow(node.feature)  # which refuses sizes that no list can have
@@ -209,7 +209,7 @@ def _dicts(node: Node) -> Iterator[Fields]:
 
 
 def items_of(inner: Node, length: int | None, id: str | None = None) -> Node:
-    """Return lists of what a node is; lists of dicts as a dict of lists."""
+    """Return a node for lists of a node; lists of dicts become a dict of lists."""
     if isinstance(inner, Fields) and isinstance(inner.feature, dict):
         fields = {name: _listed(each, length, None) for name, each in inner.fields.items()}
         return Fields({name: each.feature for name, each in fields.items()}, fields)
@@ -221,13 +221,15 @@ def _listed(inner: Node, length: int | None, id: str | None) -> Items:
 
 
 class _Reader:
-    """Makes nodes of the forms of features: those of today, and those of before 2022, which have their class under "type"."""
+    """Converts descriptions of features to nodes: current ones, and those from before 2022, which have their class under
+    "type".
+    """
 
     def __init__(self, labels: Labels, path: str, bytes_keys: Collection[str]) -> None:
         self._labels, self._path, self._bytes_keys = labels, path, bytes_keys
 
     def node(self, form: Any, place: tuple[str, ...]) -> Node:
-        """Return the node of a form; `place` names it."""
+        """Return the node of a description; `place` names it in messages."""
         kind, content, cls = self._told(form, place)
         made: Node | None = getattr(self, f"_{kind}")(content, place, cls)
         if made is None:
@@ -235,9 +237,9 @@ class _Reader:
         return made
 
     def _told(self, form: Any, place: tuple[str, ...]) -> tuple[str, Any, str]:
-        """Kind, content and class name of a form."""
+        """Return kind, content and class name of a description."""
         if not isinstance(form, Mapping):
-            raise self._fault(place, f"is {type(form).__name__} where an object is expected")
+            raise self._fault(place, f"is {type(form).__name__}, but an object is expected")
         cls = str(form.get("pythonClassName") or form.get("python_class_name") or form.get("type") or "")
         for key, kind in _KINDS.items():
             if key in form:
@@ -265,7 +267,7 @@ class _Reader:
         length = _number(content.get("length"))
         is_dataset = cls.rpartition(".")[2] == "Dataset"
         if not all(each.fields for each in _dicts(inner)):
-            raise self._fault(place, "is a list of dicts that hold nothing")
+            raise self._fault(place, "is a list of empty dicts")
         return items_of(inner, None if length == -1 else length, DATASET if is_dataset else None)
 
     def _translation(self, content: Any, place: tuple[str, ...], cls: str) -> Node:
@@ -281,7 +283,7 @@ class _Reader:
 
     def _text(self, content: Any, place: tuple[str, ...], cls: str) -> Node:
         if content.get("use_encoder"):
-            raise self._fault(place, "is a text that was encoded by words, which TensorFlow Datasets reads no more")
+            raise self._fault(place, "is a text encoded by words, which TensorFlow Datasets no longer reads")
         text = Leaf(Value("string"), "string", is_told_text=True)
         return replace(text, is_optional=True)  # which is stored nowhere
 
@@ -318,15 +320,15 @@ class _Reader:
         return Leaf(ClassLabel(names=names) if names else ClassLabel(num_classes=count), "int64")
 
     def _names_of_lines(self, lines: list[str], count: int | None, place: tuple[str, ...]) -> list[str] | None:
-        """Return the names in a file of labels, which are the lines that are not blank; of a blank name its number."""
+        """Return the names in a file of labels: its lines that are not blank; a blank name is replaced by its number."""
         names = [name for line in lines if (name := line.strip())]
         while count is not None and len(lines) > count and not lines[-1].strip():
             lines = lines[:-1]  # the end of the file
         if count is None or len(names) == count or len(lines) != count:
             return names or None
         logger.warning(
-            "%s: feature %r has %d classes, and some of the names in its file of labels are blank; a class without a name has "
-            "its number for one.",
+            "%s: feature %r has %d classes, and some names in its file of labels are blank; the name of such a class is its "
+            "number.",
             self._path,
             "/".join(place),
             count,
@@ -392,7 +394,7 @@ _CLASSES = {
 
 
 def _numbered(names: Sequence[str]) -> list[str]:
-    """Return names of classes, where a blank one is its number: with a line before it, should another class be called so.
+    """Return names of classes; a blank one becomes its number, with an underscore before it if another class has that name.
 
     >>> _numbered(["1", "", "x", ""])
     ['1', '_1', 'x', '3']
@@ -409,7 +411,7 @@ def _numbered(names: Sequence[str]) -> list[str]:
 
 
 def _field(content: Mapping[str, Any], name: str) -> Any:
-    """Return a field by its name of today, or by that of older forms: `numClasses`, `num_classes`."""
+    """Return a field by its current name, or by that of older versions: `numClasses`, `num_classes`."""
     older = "".join(f"_{letter.lower()}" if letter.isupper() else letter for letter in name)
     return content.get(name, content.get(older))
 

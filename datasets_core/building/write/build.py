@@ -1,6 +1,6 @@
 """`Build`: one build in a staging folder: jobs, engine, journal, order, checks, up to the commit.
 
-Plan, run the jobs, let their schemas agree, check, write the manifest, one commit.
+It plans, runs the jobs, makes their schemas agree, checks, writes the manifest, and commits once.
 """
 
 from __future__ import annotations
@@ -21,6 +21,7 @@ from typing import Any
 
 import pyarrow as pa
 
+from datasets_core import files
 from datasets_core._version import __version__
 from datasets_core.building.cache_key import check_unchanged, dataset_identity, identify, identity_of, sources_of
 from datasets_core.building.failures import out_of_time
@@ -39,6 +40,7 @@ from datasets_core.building.options import (
     takes_local_files,
     wanted_order,
 )
+from datasets_core.building.write.exchange import Exchange, files_of, run_elsewhere, small_files_of
 from datasets_core.building.write.generate import write_rows, write_tables
 from datasets_core.building.write.jobs import (
     Arrivals,
@@ -53,7 +55,7 @@ from datasets_core.building.write.jobs import (
 )
 from datasets_core.building.write.reorder import Ordering
 from datasets_core.building.write.row_keys import Clash, as_json, from_json
-from datasets_core.building.write.runs import WORDS_BYTES, Run, run_bytes
+from datasets_core.building.write.runs import Run, run_bytes
 from datasets_core.config import settings
 from datasets_core.engines import Engine
 from datasets_core.engines.deadline import Deadline, SerialEngine, TimeUp, can_stop
@@ -70,17 +72,17 @@ from datasets_core.progress import FileMeter, Meter, is_seen, metered, progress,
 from datasets_core.store import module_state
 from datasets_core.store.commit import Journal, Staging, dead_work, remove_garbage
 from datasets_core.store.fingerprint import Hasher
-from datasets_core.store.manifest import JOURNAL_NAME, Manifest, ShardRecord
+from datasets_core.store.manifest import JOURNAL_NAME, Manifest, ShardRecord, located
 from datasets_core.store.pieces import stored_blocks
 from datasets_core.store.writer import ShardWriter, is_stored_as_it_is
 
-# Which engine runs the jobs of a split, and what is said when a worker of it dies.
+# The engine that runs the jobs of a split, and the error for a worker that dies.
 
 
 def chosen_engine(engine: Engine, count: int, deadline: Deadline | None) -> Engine:
     """Return the engine for a number of jobs.
 
-    One job needs no worker, unless it has a deadline that only a worker can be stopped at.
+    One job needs no worker, unless it has a deadline at which only a worker can be stopped.
 
     Args:
         engine: the requested engine.
@@ -99,10 +101,10 @@ def chosen_engine(engine: Engine, count: int, deadline: Deadline | None) -> Engi
 
 
 def worker_died(error: WorkerDiedError, jobs: Sequence[Any], builder: Builder, split: str) -> WorkerDiedError | None:
-    """Return the error that names the part of the split whose worker was killed; None if `error` says all that is known.
+    """Return the error that names the part of the split whose worker was killed; None if `error` contains all known facts.
 
     Args:
-        error: what the engine raised.
+        error: the error of the engine.
         jobs: its jobs.
         builder: the builder of the dataset.
         split: the split.
@@ -121,19 +123,27 @@ def worker_died(error: WorkerDiedError, jobs: Sequence[Any], builder: Builder, s
     return named
 
 
-# The finished jobs of an unfinished build, so that the next run takes them over.
+# The finished jobs of an unfinished build, which the next run reuses.
 
 
-def build_journal(folder: str, plan: str) -> Journal[ShardResult]:
-    """Return the journal of a staging folder, with those finished jobs whose shards are whole.
+def build_journal(folder: str, plan: str, exchange: Exchange | None = None) -> Journal[ShardResult]:
+    """Return the journal of a staging folder, with the finished jobs whose shards are complete.
 
     Args:
         folder: the staging folder.
-        plan: the identity of what is being built; finished jobs of another plan do not count.
+        plan: the identity of the build; finished jobs of another plan do not count.
+        exchange: has the files instead, and the journal of another machine.
     """
-    journal = Journal(os.path.join(folder, JOURNAL_NAME), {"plan": plan}, _line, _result)
+    path = os.path.join(folder, JOURNAL_NAME)
+    if exchange is not None and exchange.size(JOURNAL_NAME) > max(0, _size(path)):
+        with contextlib.suppress(FileNotFoundError):
+            os.unlink(path)
+        exchange.fetch(folder, [JOURNAL_NAME])
+    journal = Journal(path, {"plan": plan}, _line, _result, is_lazy=True)
     journal.read()
-    journal.entries = [result for result in journal.entries if _is_whole(result, folder)]
+    journal.entries = [result for result in journal.entries if _is_whole(result, folder, exchange)]
+    if exchange is not None:
+        exchange.fetch(folder, [name for result in journal.entries for name, _ in small_files_of(result)])
     return journal
 
 
@@ -141,8 +151,8 @@ _ENDINGS = (".arrow", ".parquet", ".keys", ".order", ".words")  # of the files t
 
 
 def _remove_unfinished(folder: str, results: Iterable[ShardResult]) -> None:
-    """Remove the files of attempts that were interrupted: no other attempt has their names, and would write over them."""
-    known = {name for result in results for name, _ in _files_of(result)}
+    """Remove the files of interrupted attempts: no other attempt uses their names and would overwrite them."""
+    known = {name for result in results for name, _ in files_of(result)}
     for name in os.listdir(folder):
         if name.endswith(_ENDINGS) and name not in known:
             os.unlink(os.path.join(folder, name))
@@ -187,20 +197,11 @@ def _result(found: dict[str, Any]) -> ShardResult:
     return ShardResult(found["job"], shards, schema, keys, runs, found["words"], facts, denied, blocks, is_final)
 
 
-def _files_of(result: ShardResult) -> list[tuple[str, int]]:
-    """Return the names and sizes of the files of a job."""
-    files = [(shard.name, shard.size) for shard in result.shards]
-    if result.keys is not None:
-        files += [(name, count * 24) for name, count in result.keys.runs]
-    files += [(run.order, run.order_bytes) for run in result.runs]
-    if result.words is not None:
-        files.append((result.words, result.rows * WORDS_BYTES))
-    return files
-
-
-def _is_whole(result: ShardResult, folder: str) -> bool:
+def _is_whole(result: ShardResult, folder: str, exchange: Exchange | None) -> bool:
+    if exchange is not None:  # whose files are whole, or not there
+        return all(os.path.basename(name) == name and exchange.size(name) == size for name, size in files_of(result))
     return all(
-        os.path.basename(name) == name and _size(os.path.join(folder, name)) == size for name, size in _files_of(result)
+        os.path.basename(name) == name and _size(os.path.join(folder, name)) == size for name, size in files_of(result)
     ) and all(digest_of(os.path.join(folder, shard.name)).hexdigest() == shard.sha256 for shard in result.shards)
 
 
@@ -216,15 +217,15 @@ logger = logging.getLogger(__name__)
 
 @functools.cache  # once a process: what dies later is found by the next one
 def _sweep(cache_dir: str) -> None:
-    """Remove what builds of other datasets left in the cache when they were killed."""
+    """Remove the files that killed builds of other datasets left in the cache."""
     try:
         remove_garbage(dead_work(cache_dir))
     except OSError as error:  # this build does without
-        logger.info("What dead builds left in %s stays: %s", cache_dir, error)
+        logger.info("Files of dead builds in %s are not removed: %s", cache_dir, error)
 
 
 def _sweep_downloads(cache_dir: str) -> None:
-    """Remove what downloads and extractions left in the cache when they were killed."""
+    """Remove the files that killed downloads and extractions left in the cache."""
     try:
         downloads, now = os.path.join(cache_dir, "downloads"), settings()
         for place, extracted in ((downloads, os.path.join(downloads, "extracted")), (now.downloads_dir, now.extracted_dir)):
@@ -232,14 +233,15 @@ def _sweep_downloads(cache_dir: str) -> None:
                 for folder in disk_cache.download_folders(place, extracted):
                     disk_cache.sweep(folder)
     except OSError as error:  # this build does without
-        logger.info("What dead downloads left in %s stays: %s", cache_dir, error)
+        logger.info("Files of dead downloads in %s are not removed: %s", cache_dir, error)
 
 
 class Build:
     """One build, into one staging folder; the caller holds the lock of the dataset.
 
     Attributes:
-        splits, downloads, sources: of the plan: the splits, the records of its downloads, the source files before any is read.
+        splits, downloads, sources: of the plan: the splits, the records of the downloads, and the source files before they are
+            read.
         schema, shards, write_order, blocks, denied: of the jobs: the schema of all shards, the shards in order, the order of
             their rows, the row ranges of each split in its source files, and the accesses denied to a sandboxed script.
     """
@@ -248,19 +250,22 @@ class Build:
         self.builder, self.options = builder, options
         self._order: Order = wanted_order(builder, disable_shuffling=options.disable_shuffling)
         self._is_as_read = self._order == "source" and options.num_shards is None  # what the jobs write is final
+        target, spans = located(options.output_dir), getattr(options.engine, "spans_machines", False)
+        self._exchange = Exchange.of(target, options.storage_options) if spans and files.is_url(target) else None
         self.staging = Staging.adopt_or_create(options.output_dir)
 
     def run(self) -> Manifest:
         """Make the dataset: plan, jobs, results, commit.
 
         Raises:
-            DatasetsCoreError: of the kind that says what is wrong.
+            DatasetsCoreError: a failure, as a subclass.
         """
         builder, options = self.builder, self.options
         _sweep(builder.cache_root)
         try:
             dl_manager = self._plan()
-            with build_journal(self.staging.folder, _plan_identity(builder, options, self.splits)) as journal:
+            plan = _plan_identity(builder, options, self.splits)
+            with build_journal(self.staging.folder, plan, self._exchange) as journal, self._kept(journal):
                 results = {result.name: result for result in journal.entries}  # finished by a run that was interrupted
                 _remove_unfinished(self.staging.folder, journal.entries)
                 for stage in self._stages(results):
@@ -268,7 +273,7 @@ class Build:
                         with contextlib.closing(self._results(stage, results)) as running:
                             for job, result in running:
                                 if job.name not in results:
-                                    journal.add(result)
+                                    self._note(journal, result)
                                     results[job.name] = result
                                 if stage.keys is not None:
                                     stage.keys.add(job.index, result)
@@ -286,23 +291,54 @@ class Build:
                 from datasets_core.building.folders import check_bump  # takes 20 ms; most do not need it
 
                 check_bump(builder, options.output_dir, self.staging.folder, manifest, options.storage_options)
-            committed = self.staging.commit(manifest, storage_options=options.storage_options, has_schema=bool(manifest.schema))
+            if self._exchange is not None and not manifest.schema:
+                self._exchange.fetch(self.staging.folder, [shard.name for shard in manifest.shards[:1]])
+            committed = self.staging.commit(
+                manifest,
+                storage_options=options.storage_options,
+                has_schema=bool(manifest.schema),
+                sent_to=None if self._exchange is None else self._exchange.url,
+            )
             if hasattr(dl_manager, "manage_extracted_files"):
                 dl_manager.manage_extracted_files()
             logger.info("Dataset %s prepared in %s", builder.label, options.output_dir)
             return committed
         except (KeyboardInterrupt, DownloadError, WorkerDiedError):
             if not has_finished_jobs(self.staging.journal):
-                self.staging.discard_as_far_as_possible()
+                self._discard()
             raise  # the next run takes over the finished jobs
         except BaseException:
-            self.staging.discard_as_far_as_possible()
+            self._discard()
             raise
+
+    def _discard(self) -> None:
+        self.staging.discard_as_far_as_possible()
+        if self._exchange is not None:
+            try:
+                self._exchange.discard()
+            except Exception as error:  # of a kind of the store; the first failure is the one to report
+                logger.warning("Could not remove %s: %s", self._exchange.url, error)
+
+    def _note(self, journal: Journal[ShardResult], result: ShardResult) -> None:
+        """Have a result in the journal, and that in the store now and then, for the next run on another machine."""
+        if self._exchange is not None:
+            self._exchange.fetch(self.staging.folder, [name for name, _ in small_files_of(result)])
+        if journal.add(result) and self._exchange is not None:
+            self._exchange.send(self.staging.folder, [JOURNAL_NAME])
+
+    @contextlib.contextmanager
+    def _kept(self, journal: Journal[ShardResult]) -> Iterator[None]:
+        """Have the journal in the store when the jobs are over, however they ended."""
+        try:
+            yield
+        finally:
+            if self._exchange is not None and journal.entries:
+                self._exchange.send(self.staging.folder, [JOURNAL_NAME])
 
     # -- the plan ------------------------------------------------------------------------------------------------------
 
     def _plan(self) -> Any:
-        """Download, list the splits and the sources, check the downloads; return the download manager."""
+        """Download, list the splits and the sources, and check the downloads; return the download manager."""
         builder, options = self.builder, self.options
         registered = Register.of(builder, options) if has_register(builder, options) else None
         dl_manager = self._download_manager(registered)
@@ -327,7 +363,7 @@ class Build:
         return dl_manager
 
     def _download_manager(self, registered: Register | None) -> Any:
-        """Return the download manager of the user, one of the build's own, or for local files of a format none."""
+        """Return the download manager of the user, or one for the build, or None for local files of a format."""
 
         def manager() -> Any:
             made = self.options.dl_manager or download_manager(self.builder, self.options)
@@ -340,7 +376,7 @@ class Build:
         rows = self.builder.yields == "rows"
         if self.options.max_rows is not None:  # the first that come: no second part knows how many came before
             return [self._job(split.name, split.gen_kwargs, 0, 1, f"{split.name}-first")] if self.options.max_rows else []
-        group_bytes = ROW_GROUP_BYTES if rows else TABLE_GROUP_BYTES
+        group_bytes = settings().job_bytes or (ROW_GROUP_BYTES if rows else TABLE_GROUP_BYTES)
         parts = divide(split.gen_kwargs, group_bytes=group_bytes, count=_part_count(self.builder, self.options))
         return [self._job(split.name, part, index, len(parts), f"{split.name}-{index:05d}") for index, part in enumerate(parts)]
 
@@ -369,10 +405,10 @@ class Build:
     # -- jobs and their results ----------------------------------------------------------------------------------------
 
     def _stages(self, results: dict[str, ShardResult]) -> Iterator[Stage]:
-        """Yield the stages of the build in order; the jobs of one are done when the next one is asked for.
+        """Yield the stages of the build in order; the jobs of one are finished when the next one is requested.
 
         Args:
-            results: of the jobs done so far, by name.
+            results: results of the jobs finished so far, by name.
         """
         builder = self.builder
         write = write_rows if builder.yields == "rows" else write_tables
@@ -435,13 +471,13 @@ class Build:
 
         Raises:
             WorkerDiedError: a worker process was killed; names the part of the split.
-            ScriptTimeoutError: a worker process had to be killed, since it was not done in time.
+            ScriptTimeoutError: a worker process was killed, since it did not finish in time.
         """
         builder, split, deadline = self.builder, stage.split, stage.deadline
         taken = [(job, finished[job.name]) for job in stage.jobs if job.name in finished]
         waiting = [job for job in stage.jobs if job.name not in finished]
         if taken:
-            logger.info("Taking over %d of %d finished jobs of split %r.", len(taken), len(stage.jobs), split)
+            logger.info("Reusing %d of %d finished jobs of split %r.", len(taken), len(stage.jobs), split)
             yield from taken
         engine = chosen_engine(self.options.engine, len(waiting), deadline if builder.is_stopped_by_timer else None)
         is_here = isinstance(engine, SerialEngine)
@@ -449,8 +485,8 @@ class Build:
         counts_bytes = total is None and bool(sizes)
         done: dict[str, int] = {}  # by the name of a job
         with contextlib.ExitStack() as stack:
-            unit = {"total": sum(sizes.values()), "unit": "B"} if counts_bytes else {"total": total}
-            bar = stack.enter_context(progress(f"{stage.verb} {split}", **unit))
+            total, unit = (sum(sizes.values()), "B") if counts_bytes else (total, "rows")
+            bar = stack.enter_context(progress(f"{stage.verb} {split}", total=total, unit=unit))
             bar.update(sum(sizes[job.name] if counts_bytes else result.rows for job, result in taken))
             running: Iterator[tuple[int, ShardResult]]
             if is_here:
@@ -467,8 +503,14 @@ class Build:
                 code = builder, getattr(waiting[0], "gen_kwargs", None) if waiting else None
                 verb, is_killed = f"The build of {builder.label}", getattr(engine, "shares_memory", None) is False
                 limit = {"deadline": deadline} if is_killed and builder.is_stopped_by_timer else {}
-                work = functools.partial(run_attempt, stage.function, tells=tells, counts_bytes=counts_bytes)
-                running = module_state.run(engine, work, waiting, *code, verb=verb, **limit)
+                shared: str = self.staging.folder
+                how: dict[str, Any] = {"tells": tells, "counts_bytes": counts_bytes}
+                work = functools.partial(run_attempt, stage.function, **how)
+                if self._exchange is not None:
+                    work = functools.partial(run_elsewhere, self._exchange, stage.function, **how)
+                    self._exchange.send(shared, {job.plan for job in waiting if hasattr(job, "plan")})
+                folder = shared if self._exchange is None else None
+                running = module_state.run(engine, work, waiting, *code, verb=verb, folder=folder, **limit)
             try:
                 for position, result in running:
                     name = waiting[position].name
@@ -494,7 +536,7 @@ class Build:
         ) as writer:
             return writer.close()
 
-    # -- what it is ----------------------------------------------------------------------------------------------------
+    # -- identity ----------------------------------------------------------------------------------------------------
 
     def _blocks(self, results: dict[str, list[ShardResult]]) -> dict[str, str]:
         """Return the row ranges of each split in its source files, if all jobs know them."""
@@ -554,7 +596,7 @@ class Build:
 
 
 def _why_indivisible(error: Clash | DatasetGenerationError) -> str | None:
-    """Why a split cannot be made in parts: they share keys, or one fails at its first row; None for other failures."""
+    """Return why a split cannot be built in parts: they share keys, or one fails at its first row; None for other failures."""
     if isinstance(error, Clash):
         return "its parts share keys"
     if error.row != 0 or isinstance(error, (FileFormatError, InvalidKeyError)):
@@ -586,7 +628,7 @@ def _expected_rows(builder: Builder, split: str) -> int | None:
 def _part_count(builder: Builder, options: BuildOptions) -> int | None:
     """Return the maximum number of parts of a split; None if its lists alone decide.
 
-    Hugging Face `datasets` passed authors whole lists, unless `num_proc` asked for parts.  Their code may rely on it: rows
+    Hugging Face `datasets` passed whole lists to scripts, unless `num_proc` requested parts. Scripts may rely on it: rows
     are numbered from file to file, or the first file of a list is different.
     """
     if not builder.is_of_old_datasets:
@@ -597,7 +639,7 @@ def _part_count(builder: Builder, options: BuildOptions) -> int | None:
 
 
 def _plan_identity(builder: Builder, options: BuildOptions, splits: Sequence[SplitGenerator]) -> str:
-    """Return the identity of what is built, for the journal; one that never returns where the parts have none."""
+    """Return the identity of the build, for the journal; a random one if a part has no identity."""
     limits = settings()
     parts = [
         __version__,  # other code may write other bytes
@@ -617,6 +659,8 @@ def _plan_identity(builder: Builder, options: BuildOptions, splits: Sequence[Spl
         builder.writer_batch_size,
         [(split.name, split.gen_kwargs) for split in splits],
     ]
+    if limits.job_bytes is not None:
+        parts.append(limits.job_bytes)
     data_files = getattr(builder.config.data_files, "identities", ())
     parts.append(json.dumps(data_files))  # with their sizes and times, which need no other look
     identity = identity_of(parts, but={path for path, _, modified in data_files if modified}) if builder.hash else None

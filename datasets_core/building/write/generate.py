@@ -36,8 +36,7 @@ from datasets_core.features.unordered import Facts, OrderFreeEncoder
 from datasets_core.progress import meter
 from datasets_core.store.chunks import ChangedRowsError, Chunks
 
-# What an author yields, taken in chunks and encoded: batches of rows with their keys, and tables, each with the part it
-# is of.
+# Rows and tables of a script, taken in chunks and encoded: batches of rows with their keys, and tables, each with its part.
 
 
 T = TypeVar("T")
@@ -71,7 +70,7 @@ class AuthorGuard:
         return f"making the rows of split {job.split!r}{part}"
 
     def limited(self, work: Callable[[], T]) -> Callable[[], T]:
-        """`work` itself, or with a deadline `work` that is interrupted at it."""
+        """Return `work` itself, or with a deadline, a `work` that is interrupted at it."""
         deadline = self._job.deadline
         return work if deadline is None else functools.partial(stopped_at, deadline, work, doing=self._doing)
 
@@ -84,7 +83,7 @@ class AuthorGuard:
         Raises:
             DatasetGenerationError: the author's code failed.
             MissingDependencyError: a package that it needs is not installed.
-            ScriptTimeoutError: it was not done at its deadline.
+            ScriptTimeoutError: it did not finish by its deadline.
         """
         if error is None or isinstance(error, self.passes):
             return
@@ -169,7 +168,7 @@ def begin(job: Part, builder: Hooks) -> Iterator[tuple[Any, Any]]:
     """Return the pairs that the author's `_generate_*` makes for a part of a split.
 
     Raises:
-        DatasetGenerationError: the author's code fails as it is called.
+        DatasetGenerationError: the author's code fails when it is called.
     """
     guard = AuthorGuard(job, builder, lambda: (0, None))
     with guard:
@@ -219,7 +218,7 @@ def made_tables(
 
 
 def _skipped(builder: Hooks, job: Part, pairs: Iterator[tuple[Any, Any]]) -> tuple[int, Any]:
-    """Take the rows that are left out; how many, and the last key."""
+    """Skip rows; return their number, and the last key."""
     row, last = 0, (None, None)
 
     def skip() -> None:
@@ -238,7 +237,7 @@ def _skipped(builder: Hooks, job: Part, pairs: Iterator[tuple[Any, Any]]) -> tup
 
 
 def _compare_first(builder: Hooks, job: Part, first: list[Any] | None, chunk: list[Any], row: int) -> None:
-    """Refuse rows that are made again and do not begin where they began: what was yielded before would be lost."""
+    """Refuse rows that are generated again and do not begin with the same row: rows yielded before would be lost."""
     if first is None or row:
         return
     found = [pair[0] for pair in chunk[:1] if isinstance(pair, (tuple, list)) and pair]
@@ -308,7 +307,7 @@ def _cast_failure(builder: Hooks, job: Part, error: CastError, keys: Sequence[An
     return DatasetGenerationCastError(message, row=row).placed(split=job.split)
 
 
-# What a job keeps of the keys of its rows, so that the rows of the whole split can be put in order.
+# The words that a job stores for the keys of its rows, so that the rows of the whole split can be ordered.
 
 
 class RowOrder:
@@ -346,7 +345,7 @@ class RowOrder:
                 os.unlink(os.path.join(self._job.folder, self._name))
 
     def take(self, keys: Sequence[Any], row: int) -> Words | None:
-        """Return the hashes of the keys of the next rows; None if keys do not decide about the order.
+        """Return the hashes of the keys of the next rows; None if the order does not depend on keys.
 
         Raises:
             InvalidKeyError: a key without a hash.
@@ -365,7 +364,7 @@ class RowOrder:
         return words
 
     def finish(self) -> tuple[tuple[Run, ...], str | None]:
-        """Return the runs, and the file of the words, on the disk."""
+        """Write the runs and the file of the words to the disk, and return them."""
         self._file.close()
         if self.runs is not None:
             return tuple(self.runs.runs), None
@@ -387,7 +386,7 @@ def write_tables(job: ShardJob, on_rows: OnRows = lambda rows: None) -> ShardRes
 
     Args:
         job: the job.
-        on_rows: called now and then with the number of rows written.
+        on_rows: called repeatedly with the number of rows written.
 
     Raises:
         DatasetGenerationError: the author's code failed; errors of the library pass unchanged.
@@ -447,7 +446,7 @@ def write_rows(job: ShardJob, on_rows: OnRows = lambda rows: None) -> ShardResul
 
     Args:
         job: the job.
-        on_rows: called now and then with the number of rows written.
+        on_rows: called repeatedly with the number of rows written.
 
     Raises:
         DatasetGenerationError: the author's code failed; errors of the library pass unchanged.
@@ -505,7 +504,7 @@ def _finished(job: ShardJob, log: KeyLog, rows: int) -> KeyRecord:
 
 
 def _clash(job: ShardJob, clash: Clash, keys: Sequence[Any], row: int) -> NoReturn:
-    """Raise the error for duplicate keys, or, if keys are not checked, report that keys do not distinguish the parts."""
+    """Raise the error for duplicate keys or, if keys are not checked, an error that the parts share keys."""
     if not job.compare_keys:
         raise clash
     _, first = clash.first

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import os
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Literal, Protocol
 
@@ -34,25 +34,25 @@ if TYPE_CHECKING:
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class ShardJob:
-    """A part of a split, to be written as shards of its own.
+    """A part of a split, to be written as separate shards.
 
     Attributes:
-        builder: whose hooks make the rows.
+        builder: the builder whose hooks generate the rows.
         split: the split.
         gen_kwargs: the arguments of this part.
-        index, count: which part, of how many.
-        folder: where the shards go.
-        stem: how their names begin.
-        schema: read and write with this schema; None lets the rows decide.
+        index, count: number of the part, and number of parts.
+        folder: folder of the shards.
+        stem: prefix of their names.
+        schema: schema to read and write with; None: inferred from the rows.
         file_format: "arrow" or "parquet".
-        max_shard_bytes: size at which a new shard is begun; None for the settings' own.
-        batch_rows: rows of a batch at most; None for the settings' own.
+        max_shard_bytes: size at which a new shard begins; None for the setting.
+        batch_rows: maximum rows of a batch; None for the setting.
         compare_keys: keys must be unique.
         keep_keys: the keys are requested for a comparison with other jobs.
-        order: what the rows of the split are put in order by, later: the "hash" of their keys, the "key" itself where all are
-            integers, or nothing ("source").
-        max_rows: rows to make at most; None for all.
-        deadline: when the author's code is to be done; None if it may take as long as it does.
+        order: the later order of the rows of the split: by the "hash" of their keys, by "key" if all are integers, or unchanged
+            ("source").
+        max_rows: maximum number of rows; None for all.
+        deadline: when the author's code must have finished; None for no limit.
         final: format, number (None without a wish) and bytes (None without a limit) of the final shards; None if rows of
             the split come from other jobs too, or are final already.
     """
@@ -83,6 +83,14 @@ class ShardJob:
     def attempt(self, token: str) -> ShardJob:
         """Return the job with names of files that no other attempt at it uses."""
         return dataclasses.replace(self, stem=f"{self.stem}-{token}")
+
+    def within(self, folder: str) -> ShardJob:
+        """Return the job with its files in another folder."""
+        return dataclasses.replace(self, folder=folder)
+
+    def inputs(self, folder: str) -> Iterable[str]:
+        """Yield the names of the files of other jobs that it reads; those that came before are in the folder then."""
+        return ()
 
     @property
     def sorts(self) -> bool:
@@ -139,10 +147,10 @@ class ShardResult:
 
 
 def run_attempt(function: Callable[..., ShardResult], job: Any, *, tells: str = "", counts_bytes: bool = False) -> ShardResult:
-    """Run a job in a worker; its files have names of this attempt alone.
+    """Run a job in a worker; its files have names that only this attempt uses.
 
-    An engine may run a job twice, also at the same time, and the author's code may make other rows each time. The second
-    attempt then leaves the files of the first as they are, which may be mapped already.
+    An engine may run a job twice, even at the same time, and the author's code may generate other rows each time. The second
+    attempt then leaves the files of the first, which may be mapped already, unchanged.
 
     Args:
         function: runs the job.
@@ -159,21 +167,21 @@ def run_attempt(function: Callable[..., ShardResult], job: Any, *, tells: str = 
         return dataclasses.replace(function(attempt, on_rows=watched.add), name=job.name)
 
 
-# The keys of jobs, compared as the jobs are done, so that a key that two of them share is found before all are.
+# The keys of jobs, compared when a job finishes, so that a shared key is found before all jobs have finished.
 
 
 _THOROUGH_ROWS = 1 << 18  # below this, all keys are compared whenever a job is done
 
 
 class Arrivals:
-    """The keys of the jobs of a divided split, compared as the jobs are done.
+    """The keys of the jobs of a divided split, compared when a job finishes.
 
-    The first keys of each job are compared with all keys of the others when it arrives.  Where rows are sorted (`is_thorough`),
-    all keys are, as soon as half as many more have come as at the last time: the work stays in proportion to the rows.
+    The first keys of each job are compared with all keys of the others when it finishes.  If rows are sorted (`is_thorough`),
+    all keys are compared whenever their number has grown by half: the work stays proportional to the number of rows.
 
     Args:
-        folder: where the keys of the jobs are.
-        is_thorough: whether all keys are compared on the way, and not only the first ones.
+        folder: folder of the keys of the jobs.
+        is_thorough: True to compare all keys meanwhile, not only the first ones.
     """
 
     def __init__(self, folder: str, *, is_thorough: bool) -> None:
@@ -219,7 +227,7 @@ class Stage:
         deadline: when the author's code must have finished; None if the jobs run no such code, or have no time limit.
         keys: compares the keys of the jobs; None if these cannot differ between jobs, or the split is not divided.
         verb: title of the progress bar.
-        failure: why the jobs cannot be done apart from each other; set when they have failed.
+        failure: why the jobs cannot run separately; set when they have failed.
     """
 
     split: str
@@ -237,11 +245,11 @@ class Stage:
 class FileCounts:
     """Rows and bytes of each file of a job.
 
-    What counts as a file is what a stream makes a job of.  The key of a table says which it is of: `(number of the file, …)`;
+    A file is the unit that is one job of a stream. The key of a table identifies it: `(number of the file, …)`;
     tables of several files that were read as one have the key `(number of the first, number of the table, rows of each file)`.
 
     Args:
-        builder: whose tables.
+        builder: the builder of the tables.
         gen_kwargs: the arguments of the job.
     """
 
@@ -255,7 +263,7 @@ class FileCounts:
         """Count a table.
 
         Args:
-            key: that it was yielded with.
+            key: its key.
             table: its rows.
         """
         count = len(self._rows)
@@ -289,11 +297,10 @@ class FileCounts:
 
 
 def counted_files(builder: Hooks, splits: Mapping[str, dict[str, Any]]) -> dict[str, str]:
-    """Return the names of the files of splits as text, without secrets; none where rows were left out, so that their numbers
-    differ.
+    """Return the names of the files of splits as text, without secrets; none if rows were left out, since their numbers differ.
 
     Args:
-        builder: whose rows.
+        builder: the builder of the rows.
         splits: the arguments of each split whose rows were counted by file.
     """
     if getattr(builder, "block_steps", tuple)():
@@ -326,13 +333,13 @@ class Writer(Protocol):
 class TableSink:
     """Writes the tables of a job, cast to a common schema.
 
-    With features (the builder's own, or the schema that all jobs agreed on) every table is cast to them.  Without, the first
-    table decides and later ones widen it; earlier rows are then written again.
+    With features (the builder's own, or the schema that all jobs agreed on) every table is cast to them.  Without features, the
+    first table determines the schema and later ones widen it; then earlier rows are written again.
 
     Args:
         job: the job.
-        merge_columns: columns may be missing from some tables; else all have the same.
-        writer: takes the rows instead of shards; only with a fixed schema.
+        merge_columns: True if columns may be missing from some tables; else all have the same.
+        writer: receives the rows instead of shards; only with a fixed schema.
     """
 
     def __init__(self, job: ShardJob, *, merge_columns: bool, writer: Writer | None = None) -> None:
@@ -358,12 +365,13 @@ class TableSink:
 
         Args:
             table: its rows.
-            what: where it comes from, for messages.
+            what: its origin, for messages.
             row: the number of its first row, in the file if there is one.
             file: the file that it was read from.
 
         Raises:
-            DatasetGenerationCastError: its columns do not fit those before, or the features; it names file and row.
+            DatasetGenerationCastError: its columns do not fit those of earlier tables, or the features; the error names file
+                and row.
         """
         try:
             self._write(table, what, row)
@@ -381,7 +389,7 @@ class TableSink:
             self._open().write(table)
 
     def finish(self) -> tuple[ShardRecord, ...]:
-        """Return the shards, on the disk."""
+        """Write the shards to the disk and return them."""
         return () if self._writer is None else tuple(self._writer.close())
 
     def _adopt(self, schema: pa.Schema, what: str) -> None:
@@ -426,7 +434,7 @@ class TableSink:
             raise self._error(what, error) from error
 
     def _widen(self, schema: pa.Schema, what: str) -> None:
-        """Go on with `schema`, which `what` needs, and write again what was written."""
+        """Continue with `schema`, which `what` needs, and write earlier rows again."""
         narrow, self._writer = self._writer, None
         self._adopt(schema, what)
         if narrow is None:
@@ -451,7 +459,7 @@ class TableSink:
 
 
 def _is_stored_as(found: pa.Schema, stored: pa.Schema | None) -> bool:
-    """Return True if the writer takes batches of `found` as they are; maps, views and extensions have other types in shards."""
+    """Return True if the writer takes batches of `found` unchanged; maps, views and extensions have other types in shards."""
     return plain_schema(found).equals(stored) and not any(
         pa.types.is_dictionary(kind) and pa.types.is_nested(kind.value_type) for kind in found.types
     )
@@ -492,7 +500,7 @@ class RecastJob:
     """Finished shards to write again with a wider schema.
 
     Attributes:
-        job: the job, with the wider schema and a stem of its own.
+        job: the job, with the wider schema and its own stem.
         result: its first result.
     """
 
@@ -507,6 +515,14 @@ class RecastJob:
     def attempt(self, token: str) -> RecastJob:
         """See `ShardJob.attempt`."""
         return dataclasses.replace(self, job=self.job.attempt(token))
+
+    def within(self, folder: str) -> RecastJob:
+        """See `ShardJob.within`."""
+        return dataclasses.replace(self, job=self.job.within(folder))
+
+    def inputs(self, folder: str) -> Iterable[str]:
+        """See `ShardJob.inputs`."""
+        return [shard.name for shard in self.result.shards]
 
 
 def recast_job(recast: RecastJob, on_rows: Callable[[int], object] = lambda rows: None) -> ShardResult:
@@ -527,7 +543,7 @@ def recast_job(recast: RecastJob, on_rows: Callable[[int], object] = lambda rows
 
 
 def agreed_schema(builder: Hooks, done: Sequence[tuple[ShardJob, ShardResult]]) -> pa.Schema:
-    """Return the schema that holds the rows of all jobs: that of the features, else the narrowest.
+    """Return the schema that can hold the rows of all jobs: that of the features, else the narrowest one.
 
     Raises:
         DatasetGenerationCastError: columns or types that do not fit.

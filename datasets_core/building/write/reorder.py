@@ -1,7 +1,8 @@
 """`Ordering`: last stages of a build with `shuffle_on_write` or `num_shards`: sorted runs, merge plan, final shards.
 
-Each job makes whole files of its own from finished ones, in bounded memory, and so can be run again.  What a shard holds
-follows from the order of the rows alone: its record batches end where this many bytes are reached, wherever rows came from.
+Each job makes whole files from finished ones, in bounded memory, so that it can be run again.  The content of a shard
+depends only on the order of the rows: its record batches end when they reach a number of bytes, regardless of the origin of the
+rows.
 """
 
 from __future__ import annotations
@@ -45,17 +46,17 @@ OnRows = Callable[[int], object]
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class SortJob:
-    """One shard in the order of the source, to be made into sorted runs.
+    """One shard in the order of the source, to be converted to sorted runs.
 
     Attributes:
-        folder: where it is, and where the runs go.
+        folder: folder of the shard and of the runs.
         split: the split.
         schema: of its rows.
         shard: the shard.
         first_row: the number of its first row in the split.
-        by: what its rows are ordered by: the hash of their "numbers", their "place", or "words" in a file.
+        by: the order of its rows: by the hash of their "numbers", by their "place", or by "words" in a file.
         words: that file.
-        first_word: which of its words is the first row's.
+        first_word: position of the first row's word in it.
     """
 
     folder: str
@@ -70,7 +71,7 @@ class SortJob:
 
     @property
     def name(self) -> str:
-        """Name in the journal: with the content of the shard, which another run may have cut otherwise."""
+        """Name in the journal: with the content of the shard, which may differ in another run."""
         return f"{self.shard.name}-{self.shard.sha256[:16]}-{self.first_row}-sorted"
 
     @property
@@ -82,6 +83,14 @@ class SortJob:
         """See `ShardJob.attempt`."""
         return dataclasses.replace(self, token=token)
 
+    def within(self, folder: str) -> SortJob:
+        """See `ShardJob.within`."""
+        return dataclasses.replace(self, folder=folder)
+
+    def inputs(self, folder: str) -> Sequence[str]:
+        """See `ShardJob.inputs`."""
+        return [self.shard.name] if self.words is None else [self.shard.name, self.words]
+
     def words_of(self, start: int, stop: int) -> Words:
         """Return the words of rows of the shard."""
         if self.by == "numbers":
@@ -92,7 +101,7 @@ class SortJob:
 
 
 def sort_job(job: SortJob, on_rows: OnRows = lambda rows: None) -> ShardResult:
-    """Make sorted runs of a shard; one that is in order stays where it is."""
+    """Make sorted runs of a shard; a shard that is in order already is used unchanged."""
     if job.by != "numbers":
         words = job.words_of(0, job.shard.rows)
         if sorted_order(words) is None:
@@ -117,15 +126,15 @@ class MergeJob:
     """One final shard, to be merged from the runs of a split.
 
     Attributes:
-        folder: where runs and plan are, and where the shard goes.
+        folder: folder of runs, plan and shard.
         split: the split.
-        stem: how the name of the shard begins.
+        stem: prefix of the name of the shard.
         schema: of the rows.
         file_format: of the shard.
         runs: all runs.
         plan: the file of the merge plan.
         start, stop: the ranks of its rows.
-        before: for each run, how many of its rows come before the shard.
+        before: for each run, the number of its rows before the shard.
     """
 
     folder: str
@@ -148,6 +157,16 @@ class MergeJob:
         """See `ShardJob.attempt`."""
         return dataclasses.replace(self, stem=f"{self.stem}-{token}")
 
+    def within(self, folder: str) -> MergeJob:
+        """See `ShardJob.within`."""
+        return dataclasses.replace(self, folder=folder)
+
+    def inputs(self, folder: str) -> Iterator[str]:
+        """See `ShardJob.inputs`."""
+        yield self.plan
+        for number in np.unique(read_plan(folder, self.plan, self.start, self.stop)["run"]):
+            yield self.runs[number].data
+
 
 def merge_job(job: MergeJob, on_rows: OnRows = lambda rows: None) -> ShardResult:
     """Write a final shard."""
@@ -168,13 +187,13 @@ class CutJob:
     """One final shard, to be cut out of shards in the order of the source.
 
     Attributes:
-        folder: where they are, and where it goes.
+        folder: folder of these shards and of the result.
         split: the split.
-        stem: how the name of the shard begins.
+        stem: prefix of the name of the shard.
         schema: of the rows.
         file_format: of the shard.
         sources: the shards that hold its rows, in Arrow's format.
-        skip, rows: which of their rows.
+        skip, rows: number of their rows to skip, and to take.
     """
 
     folder: str
@@ -195,6 +214,14 @@ class CutJob:
         """See `ShardJob.attempt`."""
         return dataclasses.replace(self, stem=f"{self.stem}-{token}")
 
+    def within(self, folder: str) -> CutJob:
+        """See `ShardJob.within`."""
+        return dataclasses.replace(self, folder=folder)
+
+    def inputs(self, folder: str) -> Sequence[str]:
+        """See `ShardJob.inputs`."""
+        return [source.name for source in self.sources]
+
 
 def cut_job(job: CutJob, on_rows: OnRows = lambda rows: None) -> ShardResult:
     """Write a final shard."""
@@ -213,7 +240,7 @@ def cut_job(job: CutJob, on_rows: OnRows = lambda rows: None) -> ShardResult:
 def cut_jobs(
     folder: str, split: str, sources: Sequence[ShardRecord], boundaries: Sequence[int], *, schema: pa.Schema, file_format: str
 ) -> list[CutJob]:
-    """Return the jobs that cut the shards of a split at other rows."""
+    """Return the jobs that divide the rows of a split into other shards."""
     jobs, start = [], 0
     for index, stop in enumerate(boundaries):
         first, skip = 0, 0
@@ -242,7 +269,7 @@ def _final_writer(job: MergeJob | CutJob) -> ShardWriter:
 
 
 def _blocks(job: MergeJob) -> Iterator[tuple[np.ndarray, list[int]]]:
-    """Yield the runs of the next ranks, and the lengths of the batches that they make: as many as are gathered at once."""
+    """Yield the runs of the next ranks, and the lengths of their batches: as many as are gathered at once."""
     limit = run_bytes() // 2
     owners: list[np.ndarray] = []
     lengths: list[int] = []
@@ -259,7 +286,7 @@ def _blocks(job: MergeJob) -> Iterator[tuple[np.ndarray, list[int]]]:
 
 
 def _chunks(job: MergeJob) -> Iterator[tuple[np.ndarray, int]]:
-    """Yield the runs of the rows of one record batch after the other, and their bytes: they depend on nothing but the ranks."""
+    """Yield, for each record batch, the runs of its rows and their bytes, which depend only on the ranks."""
     limits = settings()
     rank = job.start
     while rank < job.stop:
@@ -284,7 +311,7 @@ def _gathered(job: MergeJob, owners: np.ndarray, taken: np.ndarray) -> tuple[pa.
     return pa.concat_batches(parts), index_array(places)
 
 
-# How many shards a split is written in, and at which rows they end.
+# The number of shards of a split, and the rows at which they end.
 
 
 ROW_BYTES = 16
@@ -305,18 +332,18 @@ def number_of_shards(
 ) -> int:
     """Return the number of shards of a split.
 
-    Without a wish: 1,024 where shards then hold 64 MiB to 1 GiB, a multiple of it for more than 1 TiB, and else the largest
-    power of two below it that keeps to these sizes; one shard for what is small.
+    If the user does not choose: 1,024 if shards then have 64 MiB to 1 GiB, a multiple of it for more than 1 TiB, and otherwise
+    the largest power of two below it that keeps these sizes; one shard for small splits.
 
     Args:
-        num_bytes: of all values; each row counts 16 bytes more.
-        num_rows: how many rows there are: no shard is empty.
-        num_shards: the wish of the user; None or 0 is none.
-        max_shard_bytes: this many bytes at most, on average.
+        num_bytes: bytes of all values; each row counts 16 bytes more.
+        num_rows: number of rows; no shard is empty.
+        num_shards: the number requested by the user; None or 0 for none.
+        max_shard_bytes: maximum average size of a shard in bytes.
         is_precise: the size is known exactly; False leaves a tenth of 1 GiB free.
 
     Raises:
-        ConfigurationError: a number of shards that is negative, or larger than that of the rows.
+        ConfigurationError: the number of shards is negative, or larger than the number of rows.
 
     >>> number_of_shards(10 << 30, 100_000), number_of_shards(1000, 10, max_shard_bytes=200)
     (128, 6)
@@ -324,7 +351,7 @@ def number_of_shards(
     if num_shards:
         if not 0 < num_shards <= num_rows:
             raise ConfigurationError(
-                f"num_shards is {num_shards:,} for {num_rows:,} rows. Give a number between 1 and that of the rows."
+                f"num_shards is {num_shards:,} for {num_rows:,} rows. Give a number from 1 to the number of rows."
             )
         return num_shards
     total = num_bytes + ROW_BYTES * num_rows
@@ -384,7 +411,7 @@ class Ordering:
         label: the dataset, for messages.
         has_keys: True for rows with keys, False for tables.
         order: the write order.
-        options: how to build.
+        options: of the build.
         folder: the staging folder.
         split: the split.
         schema: common schema of all jobs.
@@ -405,7 +432,7 @@ class Ordering:
 
         Args:
             results: the rows.
-            done: results by the name of the job; those of a stage are there when the next one is asked for.
+            done: results by the name of the job; those of a stage are complete when the next one is requested.
 
         Raises:
             ConfigurationError: more shards than rows.
@@ -421,7 +448,7 @@ class Ordering:
         if (self.options.num_shards or 0) > rows:
             raise ConfigurationError(
                 f"num_shards is {self.options.num_shards:,}, and split {self.split!r} of {self.label} has {rows:,} rows. "
-                "Ask for as many shards as rows at most, or leave num_shards out."
+                "Request at most one shard for each row, or omit num_shards."
             )
         final: Sequence[CutJob | MergeJob]
         if wanted == "source":
@@ -471,8 +498,8 @@ class Ordering:
             plan = merge_plan(self.folder, f"{self.split}.plan", runs, boundaries)
         except EqualWords:
             raise DatasetGenerationError(
-                f"Two rows of split {self.split!r} of {self.label} have the same place in its order. "
-                "Yield keys that differ as integers (True is 1)."
+                f"Two rows of split {self.split!r} of {self.label} have the same place in its "
+                "order. Yield keys that differ as integers (True is 1)."
             ) from None
         return [
             MergeJob(

@@ -36,7 +36,7 @@ _HALF = 1 << 63
 
 
 def key_bytes(key: Any) -> bytes:
-    r"""Return the bytes of a key to hash: bytes, a text with `\` as `/`, an integer in decimal; an array as its one value.
+    r"""Return the bytes of a key to hash: bytes, a text with `/` for `\`, an integer in decimal, or the only value of an array.
 
     >>> key_bytes("data\\7.jpg"), key_bytes(7), key_bytes(np.array([7]))
     (b'data/7.jpg', b'7', b'7')
@@ -173,7 +173,7 @@ class Clash(Exception):
     """Two rows share a key.
 
     Args:
-        first, second: where: (position of the job among those compared, row in that job).
+        first, second: locations of the rows: (position of the job among those compared, row in that job).
     """
 
     def __init__(self, first: tuple[int, int], second: tuple[int, int]) -> None:
@@ -199,13 +199,13 @@ class KeyRecord:
 
 
 class KeyLog:
-    """The keys of one job, as they come.
+    """The keys of one job, added as its rows are generated.
 
     Args:
-        folder: where runs are spilled.
-        stem: how their names begin.
-        keep: the finished record is compared with those of other jobs, so that every digest is written out.
-        memory_keys: digests held in memory.
+        folder: folder for spilled runs.
+        stem: prefix of their names.
+        keep: True if the finished record is compared with those of other jobs, so that every digest is written.
+        memory_keys: number of digests held in memory.
     """
 
     def __init__(self, folder: str, stem: str, *, keep: bool, memory_keys: int = _MEMORY_KEYS) -> None:
@@ -312,7 +312,7 @@ class KeyLog:
 
 
 def _consecutive(keys: Sequence[Any]) -> tuple[int, int] | None:
-    """`(start, stop)` if the keys are integers that count up one by one."""
+    """Return `(start, stop)` if the keys are consecutive integers."""
     if set(map(type, keys)) != {int}:
         return None
     start, stop = keys[0], keys[-1] + 1
@@ -392,7 +392,7 @@ def _digest_integers(keys: list[int], into: Words) -> None:
 
 
 def _mix(words: Words) -> Words:
-    """Return a bijection of 64-bit words, in place, that spreads them evenly."""
+    """Apply, in place, a bijection of 64-bit words that spreads them evenly."""
     for factor in (_A, _B):
         words ^= words >> _SHIFT
         words *= factor
@@ -438,7 +438,7 @@ def _hash_long(data: bytes, lengths: list[int], into: Words, kind: type) -> None
 
 
 def _sorted(words: Words) -> Words:
-    """`words` in the order of their first row.
+    """Return `words` in the order of their first row.
 
     Raises:
         Clash: two columns agree in their first two rows.
@@ -475,12 +475,12 @@ def _check_intervals(words: Words, intervals: Sequence[tuple[int, int, int, int]
 
 
 def compare(records: Sequence[KeyRecord], folder: str, *, at_once: int = _MEMORY_KEYS) -> None:
-    """Find a key that two of the rows of `records` share.
+    """Search a key that two rows of `records` share.
 
     Args:
         records: of different jobs, or one of a job with several runs.
-        folder: where their runs are.
-        at_once: about how many digests to hold in memory.
+        folder: folder of their runs.
+        at_once: approximate number of digests to hold in memory.
 
     Raises:
         Clash: with the positions of the records as the jobs.
@@ -516,7 +516,8 @@ def compare_intervals(records: Sequence[KeyRecord]) -> list[tuple[int, int, int,
 
 
 def compare_heads(records: Sequence[KeyRecord], latest: int, folder: str) -> None:
-    """Compare the first keys of `records[latest]` with those of every other, and all intervals: cheap enough for every arrival.
+    """Compare the first keys of `records[latest]` with those of every other, and all intervals: this is cheap enough for each
+    finished job.
 
     Raises:
         Clash: two rows share a key.
@@ -543,7 +544,7 @@ def _open_run(folder: str, name: str, count: int) -> Words:
 
 
 def _cuts(run: Words, edges: Sequence[np.uint64]) -> list[int]:
-    """Return the begin of each range of hashes in a run, and the end of the last one."""
+    """Return the start of each range of hashes in a run, and the end of the last one."""
     return [*(int(cut) for cut in np.searchsorted(run[0], np.array(edges, np.uint64))), run.shape[1]]
 
 
@@ -563,7 +564,7 @@ def as_json(record: KeyRecord) -> list[Any]:
 
 
 def from_json(found: Iterable[Any]) -> KeyRecord:
-    """Return the record that `as_json` made."""
+    """Return the record from the result of `as_json`."""
     rows, intervals, runs, head = found
     return KeyRecord(
         int(rows),

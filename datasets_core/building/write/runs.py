@@ -21,7 +21,7 @@ from datasets_core.files import disk_errors
 from datasets_core.store.manifest import ShardRecord
 from datasets_core.store.writer import ShardWriter
 
-# The bytes of each row, by a measure that no other row and no border of a batch changes.
+# The bytes of each row, independent of other rows and of batches.
 
 
 _LARGEST = np.uint64((1 << 32) - 1)
@@ -131,7 +131,7 @@ class Run:
     Attributes:
         data: the Arrow file that holds them.
         order: the file of their words and sizes.
-        rows: how many there are.
+        rows: number of rows.
         num_bytes: their bytes, as `row_bytes` counts.
     """
 
@@ -275,7 +275,7 @@ class RunWriter:
         self.is_final = False
 
     def tell(self, words: Words) -> None:
-        """The words of the rows that are written next."""
+        """Set the words of the rows that are written next."""
         self._told.append(words)
 
     def write(self, data: pa.RecordBatch | pa.Table) -> None:
@@ -367,7 +367,7 @@ def order_file(folder: str, name: str) -> Iterator[Any]:
 
 
 def sidecar(folder: str, shard: ShardRecord, words: Words, *, stem: str) -> Run:
-    """Return the run of a shard whose rows are in the order of `words` already; its file begins with `stem`."""
+    """Return the run of a shard whose rows are in the order of `words` already; its file name begins with `stem`."""
     slices = run_slices(os.path.join(folder, shard.name), 0, shard.rows)
     sizes = np.concatenate([row_bytes(batch) for batch in slices])
     name = f"{stem}.order"
@@ -393,7 +393,7 @@ def high_words(folder: str, run: Run) -> Words:
 
 
 def run_slices(path: str, start: int, stop: int) -> Iterator[pa.RecordBatch]:
-    """Yield rows of an Arrow file, mapped as long as they are held; the file itself is closed at once."""
+    """Yield rows of an Arrow file, mapped as long as they are held; the file itself is closed immediately."""
     with pa.memory_map(path) as mapped:
         reader = pa.ipc.open_file(mapped)
         first = 0
@@ -409,7 +409,7 @@ def run_slices(path: str, start: int, stop: int) -> Iterator[pa.RecordBatch]:
 
 
 def read_words(folder: str, name: str, start: int, stop: int) -> Words:
-    """Return the words of rows `start` to `stop` of a file of words, which holds them row by row."""
+    """Return the words of rows `start` to `stop` of a file of words, which contains them row by row."""
     found = np.fromfile(os.path.join(folder, name), np.uint64, 2 * (stop - start), offset=start * WORDS_BYTES)
     return np.ascontiguousarray(found.reshape(-1, 2).T)
 
@@ -420,7 +420,7 @@ def batches_of(records: Sequence[ShardRecord], folder: str) -> Iterator[pa.Recor
         yield from run_slices(os.path.join(folder, record.name), 0, record.rows)
 
 
-# Which run each row of a split comes from, rank by rank: the words of all runs merged once, in bounded memory, into a
+# The run of each row of a split, by rank: the words of all runs are merged once, in bounded memory, into a
 # file.
 
 
@@ -457,7 +457,7 @@ def merge_plan(
         name: the file to write.
         runs: all runs of the split.
         boundaries: the ranks at which shards end.
-        piece_rows: about how many rows to hold at once.
+        piece_rows: approximate number of rows to hold at once.
 
     Raises:
         EqualWords: two rows have equal words.
@@ -483,7 +483,7 @@ def merge_plan(
 
 
 def read_plan(folder: str, plan: str, start: int, stop: int) -> npt.NDArray[np.void]:
-    """Runs and sizes of the rows of ranks `start` to `stop`."""
+    """Return runs and sizes of the rows of ranks `start` to `stop`."""
     return np.fromfile(os.path.join(folder, plan), PLAN_TYPE, stop - start, offset=start * PLAN_TYPE.itemsize)
 
 
@@ -512,7 +512,9 @@ def _pieces(folder: str, runs: Sequence[Run], piece_rows: int) -> Iterator[tuple
 
 
 def _edges(folder: str, runs: Sequence[Run], piece_rows: int) -> list[np.uint64 | None]:
-    """High words that end pieces of about this many rows, by a look at some rows of each run; None ends the last one."""
+    """Return high words that end pieces of about this many rows, estimated from some rows of each run; None ends the last
+    piece.
+    """
     if sum(run.rows for run in runs) <= piece_rows:
         return [None]
     step = max(1, piece_rows // len(runs))

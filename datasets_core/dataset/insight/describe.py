@@ -11,7 +11,7 @@ from datasets_core.errors import UnknownColumnError
 from datasets_core.features.base import Feature, FeatureType, LargeList, List, Value
 from datasets_core.features.types import ClassLabel
 
-# The frame of what notebooks show, and the kind of a column in a word or two.
+# The HTML frame of notebook views, and a short name for the type of a column.
 
 
 # Colours of the page itself, made fainter: so a table is legible on light and on dark.
@@ -49,7 +49,7 @@ def framed(title: str, inner: str) -> str:
 
 
 def kind_of_feature(feature: FeatureType) -> str:
-    """Return a feature in a word or two.
+    """Return a short name for a feature.
 
     >>> kind_of_feature(List(Value("int8"))), kind_of_feature({"a": Value("int8")})
     ('list of int8', 'dict of 1')
@@ -104,7 +104,7 @@ class ColumnSummary:
 
     Args:
         name: of the column; of a field in it, `column.field`.
-        kind: its feature, in a word or two.
+        kind: a short name of its feature.
         nulls: number of nulls.
         nans: number of NaNs.
         distinct: number of distinct values, without nulls and NaNs.
@@ -169,7 +169,7 @@ class Summary:
         return len(self.columns)
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the same as plain dicts and lists."""
+        """Return the statistics as plain dicts and lists."""
         columns = {column.name: asdict(column) for column in self.columns}
         return {"num_rows": self.num_rows, "columns": columns}
 

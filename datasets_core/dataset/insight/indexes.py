@@ -39,9 +39,9 @@ class TextIndex:
     """Texts in an index of an Elasticsearch server, each by the number of its row.
 
     Args:
-        host, port: of the server; localhost and 9200 where neither they nor a client are given.
-        es_client: a client of the package elasticsearch, instead.
-        es_index_name: of the index on the server; None makes one up.
+        host, port: of the server; localhost and 9200 if neither they nor a client are given.
+        es_client: a client of the package elasticsearch, instead of `host` and `port`.
+        es_index_name: name of the index on the server; None generates one.
         es_index_config: settings and mappings of the index.
 
     Raises:
@@ -102,7 +102,7 @@ class TextIndex:
         return [hit["_score"] for hit in hits], [int(hit["_id"]) for hit in hits]
 
     def search_batch(self, queries: Iterable[str], k: int = 10, **kwargs: Any) -> tuple[list[list[float]], list[list[int]]]:
-        """Return the same for each of several queries, in their order."""
+        """Return the results of `search` for each of several queries, in their order."""
         kwargs.pop("max_workers", None)  # of the threads that the peer starts
         found = [self.search(query, k, **kwargs) for query in queries]
         return [scores for scores, _ in found], [rows for _, rows in found]
@@ -134,9 +134,9 @@ class VectorIndex:
 
     Args:
         device: the number of a GPU, several of them, or a negative number for all; None: the processor.
-        string_factory: how faiss is to build the index, as "IVF100,Flat"; None: a flat index.
-        metric_type: how faiss measures, as `faiss.METRIC_INNER_PRODUCT`; None: by squares of distances.
-        custom_index: an index of faiss, empty or trained, that is used as it is.
+        string_factory: type of the faiss index, such as "IVF100,Flat"; None: a flat index.
+        metric_type: metric of faiss, such as `faiss.METRIC_INNER_PRODUCT`; None: the squared distance.
+        custom_index: an index of faiss, empty or trained, that is used unchanged.
 
     Attributes:
         faiss_index: the index of faiss; None before the first vectors are added.
@@ -209,7 +209,7 @@ class VectorIndex:
         return scores[0], rows[0]
 
     def search_batch(self, queries: Any, k: int = 10, **kwargs: Any) -> tuple[npt.NDArray[Any], npt.NDArray[Any]]:
-        """Return the same for each row of a matrix."""
+        """Return the results of `search` for each row of a matrix."""
         matrix = np.asarray(queries)
         if matrix.ndim != 2:
             raise ConfigurationError(f"Queries of shape {matrix.shape} are not a matrix. Give one vector in each row.")
@@ -228,10 +228,10 @@ class VectorIndex:
     # -- files ---------------------------------------------------------------------------------------------------------
 
     def save(self, file: str | os.PathLike[str], storage_options: dict[str, Any] | None = None) -> None:
-        """Write the index to a file, whole or not at all.
+        """Write the index to a file atomically.
 
         Raises:
-            ConfigurationError: it holds no vectors.
+            ConfigurationError: it contains no vectors.
             DatasetDiskError, DownloadError: the disk or the store refuses.
         """
         if self.faiss_index is None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import json
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -18,7 +19,7 @@ if TYPE_CHECKING:
     from datasets_core.dataset.insight.describe import Summary
 
 
-# What a dataset shows of itself: as an Arrow stream to other tools, as numbers about its columns, as a table in a
+# Views of a dataset: as an Arrow stream for other tools, as statistics of its columns, as a table in a
 # notebook.
 
 
@@ -90,6 +91,10 @@ class Overview(Rows):
         table = self._table.select(names)
         return summarized(features, table.schema, lambda: joined_blocks(table, self._index), bins)
 
+    def _repr_mimebundle_(self, **how: Any) -> Any:
+        """Return the table of `widget()` for a notebook where anywidget is installed; None leaves it to the first rows."""
+        return widget_bundle(self, how)
+
     def _repr_html_(self) -> str:
         """Return the first rows, for a notebook: images, players and texts, cut to a size that a page can hold."""
         try:
@@ -103,6 +108,23 @@ class Overview(Rows):
         if self._index is None:
             return pa.Table.from_batches(self._table.batches(start=0, stop=rows), self._table.schema)
         return self._table.take(self._index[:rows])
+
+
+def widget_bundle(dataset: Any, how: dict[str, Any]) -> Any:
+    """Return what a notebook shows of the widget of a dataset; None where there is none.
+
+    Args:
+        dataset: the dataset, or the splits of one.
+        how: the arguments of `_repr_mimebundle_`.
+    """
+    from datasets_core.optional import is_installed  # these are only needed in a notebook
+
+    if not is_installed("anywidget"):
+        return None
+    try:
+        return dataset.widget()._repr_mimebundle_(**how)
+    except (DatasetsCoreError, ImportError):  # no rows, or a kernel without widgets: the first rows are shown, or why not
+        return None
 
 
 _MOST_ROWS, _MOST_COLUMNS = 10, 30
@@ -128,7 +150,7 @@ def dataset_html(text: str, num_rows: int, features: Mapping[str, FeatureType], 
     """Return the first rows of a dataset as a page.
 
     Args:
-        text: how the dataset prints.
+        text: printed form of the dataset.
         num_rows: of the dataset.
         features: of its columns.
         head: the first rows, as they are stored.
@@ -152,12 +174,12 @@ def dataset_html(text: str, num_rows: int, features: Mapping[str, FeatureType], 
 
 
 def group_html(splits: Iterable[tuple[str, str]]) -> str:
-    """Return several datasets, each under its name."""
+    """Return the page of several datasets, each under its name."""
     return "".join(f'<div class="dsc"><h4>{_escape(str(name))}</h4></div>{page}' for name, page in splits)
 
 
 def fallback_html(text: str, error: BaseException) -> str:
-    """Return the text of a dataset whose rows could not be shown, and why."""
+    """Return the text of a dataset whose rows could not be shown, with the reason."""
     reason = str(error) if isinstance(error, DatasetsCoreError) else f"{type(error).__name__}: {error}"
     return f"<pre>{_escape(text)}</pre><p>The rows cannot be shown: {_escape(_cut(reason, 500))}</p>"
 
@@ -220,6 +242,7 @@ def _cell(value: pa.Scalar, feature: FeatureType, budget: _Budget) -> str:
     if isinstance(plain, bool) or not isinstance(plain, (int, float, str)):
         if isinstance(plain, (dict, list)):
             dumped = json.dumps(plain, ensure_ascii=False, default=str)
+            dumped = re.sub(r'"(… \([\d,]+ in all\))"', r"\1", dumped)  # a note, no value
             return f"<td><code>{_escape(_cut(dumped, _MOST_CHARACTERS))}</code></td>"
         return f"<td>{_escape(_cut(str(plain), _MOST_CHARACTERS))}</td>"
     if isinstance(plain, str):
@@ -228,7 +251,7 @@ def _cell(value: pa.Scalar, feature: FeatureType, budget: _Budget) -> str:
 
 
 def bounded(value: pa.Scalar, depth: int = 0) -> Any:
-    """Return a stored value as plain Python, read only as far as it is shown.
+    """Return a stored value as plain Python; only the part that is shown is read.
 
     >>> bounded(pa.scalar([1] * 15))
     [1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, '… (15 in all)']
@@ -291,7 +314,7 @@ def _media(value: pa.Scalar, feature: FeatureType, budget: _Budget) -> str:
 
 
 def _picture(data: pa.Buffer, budget: _Budget) -> str | None:
-    """Return the picture, if its bytes are of a type that no browser runs code of, and not too many."""
+    """Return the picture, if its type cannot contain code that a browser runs, and its bytes are not too many."""
     mime = _sniffed(data, _PICTURES, b"WEBP", "image/webp")
     if mime is None or data.size > _SMALL_PICTURE_BYTES:
         small = _thumbnail(data)

@@ -1,4 +1,4 @@
-"""Search indexes and SQL over a dataset: the rows nearest to a vector, that answer a text, or that a query selects."""
+"""Search indexes and SQL over a dataset: the rows that are nearest to a vector, match a text, or are selected by a query."""
 
 from __future__ import annotations
 
@@ -583,7 +583,7 @@ class Queries(Rows):
 
 
 class _TooLargeError(Exception):
-    """An integer of a result is beyond int64."""
+    """An integer of a result exceeds int64."""
 
 
 def _duckdb() -> Any:
@@ -592,7 +592,7 @@ def _duckdb() -> Any:
 
 @contextmanager
 def _session(duckdb: Any, query: str) -> Iterator[Any]:
-    """A database in memory whose queries reach nothing but the views, and that spills into a folder which goes with it."""
+    """An in-memory database whose queries only reach the views. It spills into a folder that is removed with it."""
     import tempfile
 
     with tempfile.TemporaryDirectory(prefix="datasets_core-duckdb-") as folder:
@@ -614,12 +614,12 @@ def _readable(dataset: Rows) -> Any:
 
 
 def _plain(table: pa.Table) -> pa.Table:
-    """Return the table without the extensions of its fields, which duckdb does not know."""
+    """Return the table without extension types, which duckdb does not support."""
     return table.cast(pa.schema([field.remove_metadata() for field in table.schema]))
 
 
 def _features(schema: pa.Schema, sources: list[Rows], query: str, huge: list[str]) -> Features:
-    """Return the features of a result: of each column that of the first source which has it by that name and type."""
+    """Return the features of a result: for each column, that of the first source with a column of the same name and type."""
     if len(set(schema.names)) != len(schema.names):
         twice = next(name for name in schema.names if schema.names.count(name) > 1)
         raise QueryError(query, f"two columns of its result have the name {twice!r}", advice="Rename one with AS")
@@ -634,7 +634,7 @@ def _features(schema: pa.Schema, sources: list[Rows], query: str, huge: list[str
 
 
 def _common(field: pa.Field, huge: list[str]) -> pa.Field:
-    """Return a column of duckdb's in a type that features know."""
+    """Return a column of duckdb in a type that features support."""
     return pa.field(field.name, pa.int64() if field.name in huge else _shape(field.type))
 
 
@@ -664,7 +664,7 @@ def _kept(dataset: Rows, lineage: Lineage, reader: pa.RecordBatchReader, feature
     """Return the rows of the reader: in memory up to a size, in a temporary folder beyond it.
 
     Raises:
-        _TooLargeError: a value of the columns `huge` is beyond int64.
+        _TooLargeError: a value of the columns `huge` exceeds int64.
     """
     from datasets_core.dataset.results import (  # they import the writer: a query alone needs it
         MEMORY_BYTES,

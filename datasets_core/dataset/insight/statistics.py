@@ -16,7 +16,7 @@ from datasets_core.dataset.insight.describe import ColumnSummary, Histogram, Len
 from datasets_core.features.base import FeatureType
 from datasets_core.features.types import ClassLabel
 
-# How many values of a column differ: counted exactly up to a limit, estimated from hashes beyond it.
+# The number of distinct values of a column: counted exactly up to a limit, estimated from hashes beyond it.
 
 
 Hashes: TypeAlias = npt.NDArray[np.uint64]
@@ -30,7 +30,7 @@ _MIXERS = (np.uint64(0xBF58476D1CE4E5B9), np.uint64(0x94D049BB133111EB))
 
 
 class Distinct:
-    """Counts the different values of a column that is shown to it array by array.
+    """Counts the distinct values of a column that is passed array by array.
 
     >>> seen = Distinct()
     >>> seen.add(pa.array(["a", "b", "a"]))
@@ -111,7 +111,7 @@ def hashes(values: pa.Array) -> Hashes:
 
 
 def _words(values: pa.Array) -> Hashes:
-    """Fixed-width values as words, equal where the values are."""
+    """Return fixed-width values as words, which are equal if the values are."""
     if pa.types.is_boolean(values.type):
         values = values.cast(pa.uint8())
     elif pa.types.is_decimal(values.type):
@@ -181,7 +181,7 @@ def summarized(
 
     Args:
         schema: of the blocks.
-        blocks: starts at the first block again, each time it is called; a second time only where a histogram needs it.
+        blocks: returns an iterator from the first block at each call; it is called a second time only if a histogram needs it.
         bins: of the histograms.
         bins_lengths: True to make histograms of lengths too, of columns whose values are not counted one by one.
     """
@@ -215,7 +215,7 @@ def _at(block: pa.RecordBatch, path: Sequence[str]) -> pa.Array:
 
 
 class _Part:
-    """A column, or a field of one, being added up."""
+    """Running statistics of a column, or of a field of one."""
 
     def __init__(self, path: tuple[str, ...], feature: FeatureType, arrow_type: pa.DataType) -> None:
         self.path, self.feature = path, feature
@@ -234,7 +234,7 @@ class _Part:
     # -- adding up -----------------------------------------------------------------------------------------------------
 
     def add(self, values: pa.Array) -> None:
-        """Take a block into account."""
+        """Add a block."""
         if pa.types.is_null(values.type):
             self._nulls += len(values)
             return
@@ -265,7 +265,7 @@ class _Part:
         return values
 
     def begin_histogram(self, bins: int, bins_lengths: bool) -> bool:
-        """Set up the histogram, and say whether the rows must be gone through again to fill it."""
+        """Set up the histogram; return True if a second pass over the rows is needed to fill it."""
         if bins_lengths and self._measure is not None and self._lengths.finite is not None:
             self._length_scale = Scale(*self._lengths.finite, bins)
         return self._begin_of_values(bins) or self._length_scale is not None
@@ -285,7 +285,7 @@ class _Part:
         return False
 
     def add_to_histogram(self, values: pa.Array) -> None:
-        """Take a block into account, the second time."""
+        """Add a block in the second pass."""
         if self._length_scale is not None and self._measure is not None and not pa.types.is_null(values.type):
             self._length_scale.add(_numbers(_without_nulls(self._measure[0](values))))
         if self._scale is None or self._distinct is None or self._distinct.counts is not None:
@@ -367,7 +367,7 @@ class _Moments:
         return math.sqrt(self._squares / (self.count - 1)) if self.count > 1 else None
 
     def add(self, numbers: npt.NDArray[Any]) -> None:
-        """Numbers, none of them NaN."""
+        """Add numbers, none of them NaN."""
         if not len(numbers):
             return
         low, high = numbers.min().item(), numbers.max().item()
@@ -400,7 +400,7 @@ def _higher(one: Any, other: Any) -> Any:
 
 
 class Scale:
-    """Bins of one width between two numbers, and how many numbers fall into each.
+    """Bins of equal width between two numbers, with the count of numbers in each.
 
     Args:
         low, high: the lowest and the highest number.
@@ -427,7 +427,7 @@ class Scale:
         self._low, self._span = low, float(self.edges[-1]) - float(low)
 
     def add(self, numbers: npt.NDArray[Any], weights: npt.NDArray[Any] | None = None) -> None:
-        """Finite numbers, each once or as often as its weight says."""
+        """Add finite numbers, each once or as often as its weight."""
         self.counts += np.bincount(self.places(numbers), weights, len(self.counts)).astype(np.int64)
 
     def places(self, numbers: npt.NDArray[Any]) -> npt.NDArray[np.int64]:
@@ -465,7 +465,7 @@ def _as_arrow(numbers: npt.NDArray[Any]) -> pa.Array:
 
 
 def _plain_type(arrow_type: pa.DataType) -> pa.DataType:
-    """Return the type that values are computed in."""
+    """Return the type in which values are computed."""
     if pa.types.is_dictionary(arrow_type) or pa.types.is_run_end_encoded(arrow_type):
         return _plain_type(arrow_type.value_type)
     if pa.types.is_float16(arrow_type):

@@ -13,6 +13,7 @@ from itertools import islice, repeat
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from datasets_core.engines import Engine, get_engine
+from datasets_core.engines.deadline import SerialEngine
 from datasets_core.engines.threads import followed
 from datasets_core.errors import ConfigurationError, WorkerDiedError
 from datasets_core.progress import progress, switch, told
@@ -83,7 +84,7 @@ class Caller:
 
     @property
     def rows_done(self) -> int:
-        """The rows for which the function has been called; read by the thread that shows progress."""
+        """Number of rows for which the function has been called; read by the thread that shows progress."""
         left: int = self._current.__length_hint__()
         return self._ended + max(0, self._waits - left)
 
@@ -93,8 +94,7 @@ class Caller:
         Args:
             columns: for each of its arguments, the values of all rows.
             numbers: of the rows.
-            are_kept: True if the results are dicts that are read when all are there: later changes of an earlier result
-                are undone.
+            are_kept: True if the results are dicts that are read when all exist: later changes of an earlier result are undone.
 
         Raises:
             ConfigurationError: an earlier result was changed, and its value is lost.
@@ -141,7 +141,7 @@ class Caller:
         return counted
 
     def _extend(self, found: list[Any], made: Iterator[Any], rows: Sequence[Any]) -> None:
-        """Add the results, each as it is when it is returned: a function may fill one list for all rows."""
+        """Add the results, each in its state when it is returned: a function may fill one list for all rows."""
         kept: list[Any] = []
         while not self._reuses and len(kept) < _PROBED_ROWS:
             before = len(found)
@@ -222,7 +222,7 @@ class Caller:
         return self._run(coroutine)
 
     def _note(self, error: BaseException, numbers: range) -> None:
-        """Say in the user's own error at which rows it was raised."""
+        """Add to the user's own error the rows at which it was raised."""
         if len(numbers) == 1:
             rows = f"row {numbers[0]}"
         else:
@@ -233,7 +233,7 @@ class Caller:
 
 
 def _called(call: Callable[..., Any], arguments: Sequence[Iterable[Any]]) -> Iterator[Any]:
-    """`map`, but that StopIteration out of `call` is an error, whose cause shows the user's line, and not the end."""
+    """Like `map`, except that StopIteration from `call` is an error whose cause shows the user's line, instead of the end."""
     if len(arguments) == 1:
         for value in arguments[0]:
             yield call(value)
@@ -252,7 +252,7 @@ def _are_unchanged(kept: Sequence[Any], found: Sequence[Any], rows: Sequence[Any
 
 
 def _put_back(found: list[Any], place: int, row: Any, was: Any) -> None:
-    """Have a result be what it was, in objects of its own."""
+    """Restore the earlier content of a result, in separate objects."""
     if found[place] is None or found[place] is row:
         if type(row) is dict:
             row.clear()
@@ -271,7 +271,9 @@ async def _awaited(made: Any) -> Any:
 
 
 async def _gathered(call: Callable[..., Any], arguments: list[Any], *, names_row: bool = True) -> list[Any]:
-    """Return the results of one call for each of the arguments, at most so many at once; the first failure ends the others."""
+    """Return the results of one call for each of the arguments, with a maximum number of concurrent calls; the first failure
+    ends the others.
+    """
     import asyncio  # it runs by now
 
     gate = asyncio.Semaphore(_MOST_TASKS)
@@ -293,7 +295,7 @@ async def _gathered(call: Callable[..., Any], arguments: list[Any], *, names_row
             task.cancel()
 
 
-# Parts of a dataset as jobs of an engine: where they are cut, what their progress is, and errors that name the rows.
+# Parts of a dataset as jobs of an engine: their limits, their progress, and errors that name the rows.
 
 
 R = TypeVar("R")
@@ -304,7 +306,7 @@ class Part:
     """A range of rows of a dataset: the job of one worker.
 
     Attributes:
-        dataset: only those rows.
+        dataset: these rows only.
         start: the number of the first in the user's dataset.
         rank: number of the part; None for a single part.
         folder: folder of its files; "" without one.
@@ -325,21 +327,31 @@ class Part:
         return f"rows {self.start} to {self.start + self.dataset.num_rows - 1}"
 
 
-def number_of_parts(num_proc: int | None, rows: int) -> int | None:
+_LEAST_PARTS = 64  # on machines whose number may change, so that a run that was killed finds its parts again
+
+
+def number_of_parts(num_proc: int | None, rows: int, engine: Engine | None = None) -> int | None:
     """Return the number of parts for this many rows; None if none was requested.
+
+    An engine without `num_proc` has a part for each worker; one of many machines at least 64 in all, and four for each worker.
 
     Raises:
         ConfigurationError: a negative number.
     """
     if num_proc is None or (count := as_int("num_proc", num_proc)) == 0:
-        return None
+        if engine is None or isinstance(engine, SerialEngine):
+            return None
+        count = getattr(engine, "workers", None) or os.cpu_count() or 1
+        if getattr(engine, "spans_machines", False):
+            count = max(_LEAST_PARTS, 1 << (4 * count - 1).bit_length())
+        return max(1, min(count, rows))
     if count < 0:
         raise ConfigurationError(f"Invalid num_proc={num_proc}. Give 1 or more, or None.")
     return max(1, min(count, rows))
 
 
 def borders(rows: int, parts: int, unit: int) -> list[tuple[int, int]]:
-    """Runs of rows that begin at multiples of `unit`, so that batches are the same for any number of parts.
+    """Return runs of rows that begin at multiples of `unit`, so that batches are the same for any number of parts.
 
     >>> borders(10, 2, 3)
     [(0, 6), (6, 10)]
@@ -361,8 +373,9 @@ def results(
     total: int,
     code: Sequence[Any] = (),
     verb: str,
+    note: Callable[[Part, R], None] = lambda part, result: None,
 ) -> list[R]:
-    """Return the result of `work` for each part, in their order; `code` is the user's function.
+    """Return the result of `work` for each part, in their order; `code` is the user's function, `note` is called on each.
 
     Raises:
         WorkerDiedError: a worker process was killed; names the rows.
@@ -372,18 +385,29 @@ def results(
     with tempfile.TemporaryDirectory(prefix="datasets_core-") if switch.enabled else nullcontext() as folder:
         if folder is not None:
             parts = [replace(part, tells=os.path.join(folder, str(number))) for number, part in enumerate(parts)]
-        found.update(_done(runner, work, parts, stage, total, code, verb))
+        found.update(_done(runner, work, parts, stage, total, code, verb, note))
     return [found[index] for index in range(len(parts))]
 
 
 def _done(
-    runner: Engine, work: Callable[[Part], R], parts: Sequence[Part], stage: str, total: int, code: Sequence[Any], verb: str
+    runner: Engine,
+    work: Callable[[Part], R],
+    parts: Sequence[Part],
+    stage: str,
+    total: int,
+    code: Sequence[Any],
+    verb: str,
+    note: Callable[[Part, R], None],
 ) -> dict[int, R]:
     found: dict[int, R] = {}
     with _watched(stage, total, [part.tells for part in parts]):
         try:
-            with closing(module_state.run(runner, work, parts, *code, verb=f"{verb}()")) as done:  # type: ignore[type-var]
-                found.update(done)
+            folder = parts[0].folder or None
+            running = module_state.run(runner, work, parts, *code, verb=f"{verb}()", folder=folder)
+            with closing(running) as done:  # type: ignore[type-var]
+                for index, result in done:
+                    found[index] = result
+                    note(parts[index], result)
         except WorkerDiedError as error:
             at = parts[error.job].rows if error.job is not None else "some rows"
             raise WorkerDiedError(

@@ -1,12 +1,14 @@
-"""`mapped`: `map` over a whole dataset: parts for the engine, each with its own shards, combined to one result."""
+"""`mapped`: `map` over a whole dataset: parts for the engine, each with its own shards, combined into one result."""
 
 from __future__ import annotations
 
+import base64
 import builtins
+import logging
 import os
 import re
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass
 from functools import partial
@@ -15,6 +17,8 @@ from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 
+from datasets_core import files
+from datasets_core._version import __version__
 from datasets_core.dataset.results import (
     CachedResult,
     Place,
@@ -33,6 +37,8 @@ from datasets_core.features.base import FeatureType
 from datasets_core.features.schema import Features
 from datasets_core.progress import ProgressFile, progress, switch
 from datasets_core.store.code import reach_of
+from datasets_core.store.commit import Journal
+from datasets_core.store.manifest import JOURNAL_NAME, ShardRecord
 from datasets_core.store.rows.rows import Lineage
 from datasets_core.store.table import RowTable, zipped
 
@@ -40,7 +46,9 @@ if TYPE_CHECKING:
     from datasets_core.store.rows.rows import Rows
 
 
-# New columns, written without the unchanged ones; and both combined as rows.
+logger = logging.getLogger(__name__)
+
+# New columns, written without the unchanged ones, and combined with them to rows.
 
 
 _MOST_RESULTS = 16  # that the columns of one dataset come from; then all of them are written into one
@@ -125,7 +133,7 @@ class RunWriter:
         return self._runs
 
     def abort(self) -> None:
-        """Remove the file that is being written; those before lie in a folder that goes completely."""
+        """Remove the file that is being written; earlier ones are in a folder that is removed completely."""
         if self._writer is not None:
             self._writer.abort()
 
@@ -137,14 +145,14 @@ def leaves_columns(dataset: Rows) -> bool:
 
 
 def column_order(runs: Sequence[Run]) -> list[str]:
-    """Return the columns of all, in the order in which they are first seen."""
+    """Return the columns of all, in the order of their first occurrence."""
     return list(dict.fromkeys(name for run in runs for name in run.names))
 
 
 def evened(
     runs: Sequence[Run], source: RowTable, features: Mapping[str, FeatureType], folder: Callable[[], str], **options: Any
 ) -> list[Written]:
-    """Return the columns to store: those that any run has written, for all rows; read from the input for other runs.
+    """Return the columns to store: those that any run has written, for all rows; other runs read them from the input.
 
     Args:
         runs: in their order.
@@ -189,7 +197,7 @@ def _filled(
 
 
 def fits(result: Result, source: RowTable) -> bool:
-    """Return True if what was stored for some rows goes with these."""
+    """Return True if stored columns belong to these rows."""
     stored = result.table.schema.names
     left = [name for name in result.features if name not in stored]
     if not left:
@@ -209,7 +217,7 @@ def completed(result: Result, source: RowTable) -> RowTable:
     return table if table.column_names == order else table.select(order)
 
 
-# Functions that cannot detect in which process they run, nor end it: they may run here instead of in a worker.
+# Functions that can neither detect nor end the process in which they run: they may run here instead of in a worker.
 
 
 _MODULES = frozenset(
@@ -223,7 +231,7 @@ _VALUES = (int, float, str, bytes, bool, type(None), re.Pattern)
 
 
 def is_plain(function: Callable[..., Any], *values: Any) -> bool:
-    """Return True if a function, and the values that it is given, use nothing but values, plain functions and known modules.
+    """Return True if a function and its arguments use only values, plain functions and known modules.
 
     >>> import os
     >>> is_plain(lambda row: len(row["text"])), is_plain(lambda row: os.getpid())
@@ -291,13 +299,13 @@ def mapped(
     place: Place,
     *,
     num_proc: int | None,
-    engine: str | Engine | None,
+    engine: Engine | None,
     load_from_cache_file: bool | None,
     desc: str | None,
 ) -> Result | None:
-    """Return the result of `map`; None if the function returned nothing, so that nothing changes."""
+    """Return the result of `map`; None if the function returned None for all rows, so that they are unchanged."""
     rows = dataset.num_rows
-    count = number_of_parts(num_proc, rows)
+    count = number_of_parts(num_proc, rows, engine)
     unit = (plan.batch_size or rows) if plan.batched else 1
     stop = rows // unit * unit if plan.batched and plan.drop_last_batch else rows
     runs = borders(stop, count or 1, unit) if stop else [(0, 0)]
@@ -307,10 +315,13 @@ def mapped(
     if leaves:
         place = of_new_columns(place, dataset)
     with CachedResult(
-        place, load_from_cache_file=load_from_cache_file, fits=lambda found: not leaves or fits(found, source)
+        place,
+        load_from_cache_file=load_from_cache_file,
+        fits=lambda found: not leaves or fits(found, source),
+        resumes=len(runs) > 1,
     ) as keeping:
         if keeping.result is None:
-            if len(runs) == 1:
+            if len(runs) == 1 and not getattr(engine, "spans_machines", False):
                 part = Part(dataset, 0, None if count is None else 0, most_bytes=place.most_bytes)
                 map_part = partial(_map_part, plan, part, stop, keeping.folder, leaves)
                 if switch.enabled:
@@ -319,7 +330,8 @@ def mapped(
                 else:
                     outcomes = [map_part(None)]
             else:
-                outcomes = _Work(dataset, plan, place, keeping.folder, leaves).of_all(runs, unit, engine, desc or "Map")
+                work = _Work(dataset, plan, place, keeping.folder, leaves, resumes=keeping.is_wanted)
+                outcomes = work.of_all(runs, unit, engine, desc or "Map")
             if not any(outcome.is_changed for outcome in outcomes):
                 keeping.discard()
                 return None
@@ -336,12 +348,15 @@ def mapped(
 
 
 class _Work:
-    """The parts of one `map`, and who does them."""
+    """The parts of one `map`, and their workers."""
 
-    def __init__(self, dataset: Rows, plan: MapPlan, place: Place, folder: Callable[[], str], leaves: bool) -> None:
+    def __init__(
+        self, dataset: Rows, plan: MapPlan, place: Place, folder: Callable[[], str], leaves: bool, *, resumes: bool
+    ) -> None:
         self._dataset, self._plan, self._place, self._folder, self._leaves = dataset, plan, place, folder, leaves
+        self._resumes = resumes
 
-    def of_all(self, runs: list[tuple[int, int]], unit: int, engine: str | Engine | None, stage: str) -> list[Outcome]:
+    def of_all(self, runs: list[tuple[int, int]], unit: int, engine: Engine | None, stage: str) -> list[Outcome]:
         """Return the outcomes for all rows, in their order."""
         plan, stop = self._plan, runs[-1][1]
         stage = f"{stage} (num_proc={len(runs)})"
@@ -362,12 +377,34 @@ class _Work:
             others = [self._part(start, end, rank, folder) for start, end, rank in rest]
             work = partial(_job, plan, self._leaves)
             code = plan.calls.function, plan.calls.kwargs, self._dataset._format.kwargs
-            outcomes += results(work, others, engine=engine, stage=stage, total=stop - done, code=code, verb=plan.calls.verb)
+            how: Any = {"engine": engine, "stage": stage, "code": code, "verb": plan.calls.verb}
+            outcomes += self._resumed(partial(results, work, **how), others, folder, leaves=self._leaves)
             parts += others
         else:
             with progress(stage, total=stop, unit="rows") as bar:
                 bar.update(stop)
         return self._filled(parts, outcomes)
+
+    def _resumed(self, run: Callable[..., list[Outcome]], parts: list[Part], folder: str, *, leaves: bool) -> list[Outcome]:
+        """Return the outcomes of parts: those that a run which was killed has finished, and those of the others."""
+        if not folder:
+            return run(parts, total=sum(part.dataset.num_rows for part in parts))
+        header = {"result": self._place.key, "leaves": leaves, "version": __version__}
+        path = os.path.join(folder, JOURNAL_NAME)
+        journal = Journal(path, header, _line, _finished_part)
+        if self._resumes:
+            journal.read()
+            journal.entries = [entry for entry in journal.entries if _is_whole(entry, folder)]
+        finished = dict(journal.entries)
+        _remove_others(folder, finished.values())
+        with journal:
+            waiting = [part for part in parts if _key(part) not in finished]
+            if len(waiting) < len(parts):
+                logger.info("Taking over %d of %d finished parts.", len(parts) - len(waiting), len(parts))
+            total = sum(part.dataset.num_rows for part in waiting)
+            note = partial(_note, journal)
+            finished.update(zip(map(_key, waiting), run(waiting, total=total, note=note) if waiting else (), strict=True))
+        return [finished[_key(part)] for part in parts]
 
     def _part(self, start: int, stop: int, rank: int, folder: str) -> Part:
         rows = self._dataset._selected(range(start, stop))
@@ -375,7 +412,7 @@ class _Work:
         return Part(rows, start, rank, folder, most_bytes=self._place.most_bytes)
 
     def _filled(self, parts: list[Part], outcomes: list[Outcome]) -> list[Outcome]:
-        """Return the outcomes, with the rows of parts for which nothing was returned, if something was for others."""
+        """Return the outcomes; if only some parts have results, the unchanged rows of the others are added."""
         if len({outcome.is_changed for outcome in outcomes}) < 2:
             return outcomes
         filled = []
@@ -387,6 +424,88 @@ class _Work:
                 outcome = Outcome(tuple(writer.close()), True)
             filled.append(outcome)
         return filled
+
+
+# Finished parts, kept in a journal, so that the next run takes them over where this one is killed.
+
+
+_Entry = tuple[tuple[int, int, int | None], Outcome]
+
+
+def _key(part: Part) -> tuple[int, int, int | None]:
+    return part.start, part.dataset.num_rows, part.rank
+
+
+def _note(journal: Journal[_Entry], part: Part, outcome: Outcome) -> None:
+    journal.add((_key(part), outcome))
+
+
+def _is_whole(entry: _Entry, folder: str) -> bool:
+    records = [record for run in entry[1].runs for written in run.written for record in written.records]
+    sizes = ((os.path.join(folder, record.name), record.size) for record in records)
+    return all(os.path.isfile(path) and os.path.getsize(path) == size for path, size in sizes)
+
+
+def _remove_others(folder: str, outcomes: Iterable[Outcome]) -> None:
+    """Remove the files of parts that were not finished."""
+    known = {record.name for found in outcomes for run in found.runs for written in run.written for record in written.records}
+    for name in set(os.listdir(folder)) - known:
+        if name.startswith("part-"):
+            files.remove(os.path.join(folder, name))
+
+
+def _line(entry: _Entry) -> dict[str, Any]:
+    (start, rows, rank), outcome = entry
+    runs = [
+        {
+            "start": run.start,
+            "rows": run.rows,
+            "names": run.names,
+            "kept": sorted(run.kept),
+            "written": [_stored(written) for written in run.written],
+        }
+        for run in outcome.runs
+    ]
+    return {"part": [start, rows, rank], "runs": runs, "is_changed": outcome.is_changed}
+
+
+def _stored(written: Written) -> dict[str, Any]:
+    out = pa.BufferOutputStream()
+    with pa.ipc.new_stream(out, written.schema) as writer:
+        for batch in written.batches:
+            writer.write_batch(batch)
+    return {
+        "rows": base64.b64encode(out.getvalue()).decode(),
+        "kinds": Features(written.kinds).to_dict(),
+        "records": [record._asdict() for record in written.records],
+        "traits": {name: sorted(traits) for name, traits in written.traits.items()},
+    }
+
+
+def _restored(found: dict[str, Any]) -> Written:
+    with pa.ipc.open_stream(base64.b64decode(found["rows"])) as reader:
+        schema, batches = reader.schema, tuple(reader)
+    records = tuple(
+        ShardRecord(**{**record, "batches": tuple((int(rows), int(count)) for rows, count in record["batches"])})
+        for record in found["records"]
+    )
+    traits = {name: frozenset((place, kind) for place, kind in pairs) for name, pairs in found["traits"].items()}
+    return Written(schema, dict(Features.from_dict(found["kinds"])), records, batches, traits)
+
+
+def _finished_part(line: dict[str, Any]) -> _Entry:
+    start, rows, rank = line["part"]
+    runs = tuple(
+        Run(
+            run["start"],
+            run["rows"],
+            tuple(run["names"]),
+            frozenset(run["kept"]),
+            tuple(_restored(written) for written in run["written"]),
+        )
+        for run in line["runs"]
+    )
+    return (start, rows, rank), Outcome(runs, line["is_changed"])
 
 
 def _job(plan: MapPlan, leaves: bool, part: Part) -> Outcome:
@@ -428,9 +547,10 @@ def _map_part(
 
 
 def _begun(plan: MapPlan, part: Part, unit: int, folder: Callable[[], str], leaves: bool, *, after: int) -> tuple[Outcome, int]:
-    """Return the outcome for the first rows of a part, and their number: all, as long as the work looks short.
+    """Return the outcome for the first rows of a part, and their number: all rows while the work seems short.
 
-    It proceeds in steps that double, and ends when the rest, and the rows `after` the part, are worth starting workers.
+    It proceeds in steps that double, and ends when the remaining rows of the part and those `after` it justify starting
+    workers.
     """
     from datasets_core.engines.process import can_fork
 

@@ -50,7 +50,7 @@ def batched_features(features: Features) -> Features:
 
 
 def grouped(dataset: Rows, starts: Ints) -> Iterator[pa.RecordBatch]:
-    """Yield the rows of a dataset as lists: list i holds the rows from `starts[i]` to `starts[i + 1]`."""
+    """Yield the rows of a dataset as lists: list i contains the rows from `starts[i]` to `starts[i + 1]`."""
     from datasets_core.dataset.transforms.values import Inputs
 
     inputs = Inputs(dataset)
@@ -71,7 +71,7 @@ def grouped(dataset: Rows, starts: Ints) -> Iterator[pa.RecordBatch]:
 
 
 def even_starts(rows: int, batch_size: int, drop_last: bool) -> Ints:
-    """Return the begins of lists of `batch_size` rows, and the end of the last.
+    """Return the starts of lists of `batch_size` rows, and the end of the last list.
 
     >>> even_starts(5, 2, False).tolist(), even_starts(5, 2, True).tolist()
     ([0, 2, 4, 5], [0, 2, 4])
@@ -82,7 +82,7 @@ def even_starts(rows: int, batch_size: int, drop_last: bool) -> Ints:
 
 
 def run_starts(dataset: Rows, names: Sequence[str]) -> Ints:
-    """Return the begins of ranges of rows with equal values of some columns, and the end of the last."""
+    """Return the starts of ranges of rows with equal values in some columns, and the end of the last range."""
     from datasets_core.dataset.transforms.values import Inputs
 
     rows = dataset.num_rows
@@ -99,7 +99,7 @@ def run_starts(dataset: Rows, names: Sequence[str]) -> Ints:
 
 
 def _differs(column: pa.Array) -> Any:
-    """For each value but the first, whether it is another than the one before; null is a value of its own."""
+    """Return for each value except the first whether it differs from the one before; null is a separate value."""
     import pyarrow.compute as pc  # 20 ms that other transforms do without
 
     before, after = column.slice(0, len(column) - 1), column.slice(1)
@@ -112,7 +112,7 @@ def _differs(column: pa.Array) -> Any:
     return np.array(other.to_pylist(), bool)
 
 
-# `filter`: which rows a function keeps, as an index that is computed by batches, in parts, and kept in a file.
+# `filter`: the rows that a function keeps, as an index that is computed by batches, in parts, and stored in a file.
 
 
 _ROWS = b"datasets_core.rows"
@@ -128,17 +128,15 @@ class FilterPlan(NamedTuple):
     batch_size: int | None
 
 
-def chosen_rows(
-    dataset: Rows, plan: FilterPlan, *, num_proc: int | None, engine: str | Engine | None, desc: str | None
-) -> Ints:
+def chosen_rows(dataset: Rows, plan: FilterPlan, *, num_proc: int | None, engine: Engine | None, desc: str | None) -> Ints:
     """Return the numbers of the rows that the function keeps, in their order."""
     from datasets_core.dataset.transforms.calling import Part, borders, number_of_parts, results
 
     rows = dataset.num_rows
-    count = number_of_parts(num_proc, rows)
+    count = number_of_parts(num_proc, rows, engine)
     runs = borders(rows, count or 1, (plan.batch_size or max(rows, 1)) if plan.batched else 1)
     stage = desc or "Filter"
-    if len(runs) == 1:
+    if len(runs) == 1 and not getattr(engine, "spans_machines", False):
         with progress(stage, total=rows, unit="rows") as bar:
             return _chosen(plan, Part(dataset, 0, None if count is None else 0), bar.update if switch.enabled else None)
     parts = []
@@ -230,7 +228,7 @@ def mask_of(found: Any, size: int) -> Any:
 
 
 def index_path(place: Place, dataset: Rows) -> str | None:
-    """Return the file of the index that belongs at `place`; None if it stays in memory."""
+    """Return the file of the index at `place`; None if it stays in memory."""
     if place.file is not None:
         return place.file
     return f"{place.folder}.arrow" if place.folder is not None and dataset._table.files and place.may_be_found else None
@@ -257,7 +255,7 @@ def read_index(path: str, place: Place, size: int) -> Ints | None:
 
 
 def write_index(path: str, place: Place, rows: Ints, size: int) -> None:
-    """Keep an index over `size` rows by renaming its file.
+    """Store an index over `size` rows by renaming its file.
 
     Raises:
         DatasetDiskError: the disk is full, read-only or forbidden.
@@ -328,7 +326,9 @@ class Transforms(Rows):
             desc: text of the progress bar.
             try_original_type: True to keep the type of a column if the new values fit it.
             on_mixed_types: "use_json" stores values without a common type as JSON; None refuses them.
-            engine: "processes", or "threads" for functions that spend their time in Arrow or numpy.
+            engine: "processes"; "threads" for functions that spend their time in Arrow or numpy; "ray" or "dask" for many
+                machines; an engine itself, or an executor of `concurrent.futures`.  Without `num_proc` it decides about the
+                number of parts.
 
         Raises:
             UnknownColumnError: a column that does not exist.
@@ -351,9 +351,9 @@ class Transforms(Rows):
             raise ConfigurationError(f"Invalid on_mixed_types={on_mixed_types!r}. Give 'use_json' or None.")
         size = as_size(batch_size)
         calls = self._calls("map", function or _same, fn_kwargs, with_indices, with_rank)
-        _check_engine(engine)
         _check_suffix(suffix_template)
         number_of_parts(num_proc, 1)
+        runner = _engine(engine, num_proc)
         if not self.num_rows or (batched and drop_last_batch and size is not None and size > self.num_rows):
             return self._without_rows(removed or ())
         plan = MapPlan(
@@ -370,7 +370,7 @@ class Transforms(Rows):
         )
         decisive = (
             *_of_function(calls, inputs, batched, size),
-            number_of_parts(num_proc, self.num_rows) if with_rank else None,
+            number_of_parts(num_proc, self.num_rows, runner) if with_rank else None,
             batched and drop_last_batch,
             removed,
             None if asked is None else asked.to_dict(),
@@ -382,12 +382,14 @@ class Transforms(Rows):
         other = self._derived("map", *self._seen(), *decisive, new_fingerprint=new_fingerprint)
         assert other._lineage.fingerprint  # now: what the function uses may be changed later
         place = place_of(self, other._lineage, keep_in_memory=keep_in_memory, cache_file_name=cache_file_name)
-        options: Any = {"num_proc": num_proc, "engine": engine, "load_from_cache_file": load_from_cache_file, "desc": desc}
+        options: Any = {"num_proc": num_proc, "engine": runner, "load_from_cache_file": load_from_cache_file, "desc": desc}
         try:
             result = mapped(self, plan, place, **options)
         except Exception as error:
             put_users_frames_first(error)
             raise
+        finally:
+            _end(engine, runner)
         if result is None:
             return copy.copy(self)
         return self._result(other, result.table, result.features)
@@ -452,17 +454,20 @@ class Transforms(Rows):
             return self._kept_rows(lambda: rows_where(self, expression), "filter", function, **keeping)
         inputs, size = self._named(input_columns), as_size(batch_size)
         calls = self._calls("filter", function or _always, fn_kwargs, with_indices, with_rank)
-        _check_engine(engine)
         _check_suffix(suffix_template)
-        parts = number_of_parts(num_proc, self.num_rows) if with_rank else None
+        number_of_parts(num_proc, 1)
+        runner = _engine(engine, num_proc)
+        parts = number_of_parts(num_proc, self.num_rows, runner) if with_rank else None
         decisive = (*self._seen(), *_of_function(calls, inputs, batched, size), parts)
         plan = FilterPlan(calls, inputs, batched, size)
-        find = partial(chosen_rows, self, plan, num_proc=num_proc, engine=engine, desc=desc)
+        find = partial(chosen_rows, self, plan, num_proc=num_proc, engine=runner, desc=desc)
         try:
             return self._kept_rows(find, "filter", *decisive, **keeping)
         except Exception as error:
             put_users_frames_first(error)
             raise
+        finally:
+            _end(engine, runner)
 
     def _kept_rows(
         self,
@@ -589,7 +594,7 @@ class Transforms(Rows):
         return self._formatted_as_before(other)
 
     def _result(self, other: Self, table: RowTable, features: Features) -> Self:
-        """`other` with these rows, in the format of this dataset; columns that are new come out, too."""
+        """Return `other` with the rows and format of this dataset; new columns are returned, too."""
         other._table, other._index = table, None
         other._info.features = features
         return self._formatted_as_before(other)
@@ -617,12 +622,20 @@ def _check_suffix(template: str) -> None:
         )
 
 
-def _check_engine(engine: str | Engine | None) -> None:
-    """Refuse an engine that is none, also where so few rows need none."""
-    if engine is not None:
-        from datasets_core.engines import get_engine  # few name an engine
+def _engine(engine: str | Engine | None, num_proc: int | None) -> Engine | None:
+    """Return the engine that is named, also where so few rows need none; None where `num_proc` alone decides."""
+    named = settings().engine if engine is None else engine
+    if named is None:
+        return None
+    from datasets_core.engines import get_engine  # few name an engine
 
-        get_engine(engine)
+    return get_engine(named, num_proc=num_proc or None)
+
+
+def _end(engine: str | Engine | None, runner: Engine | None) -> None:
+    """End what an engine that was given by its name has started."""
+    if runner is not None and (engine is None or isinstance(engine, str)) and runner is not settings().engine:
+        getattr(runner, "close", bool)()
 
 
 def _same(row: Any, *_: Any) -> Any:

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from datasets_core.store.rows.rows import Rows
 
 
-# Record batches of what a function gave for many small blocks: columns that stay are cut once for all of them.
+# Record batches of the results for many small blocks: unchanged columns are sliced once for all of them.
 
 
 _MOST_ROWS = 1 << 16
@@ -41,7 +41,7 @@ class MappedRows:
     Attributes:
         names: of the columns, in their order.
         kept: columns that are unchanged, row for row.
-        kinds: the features of columns that their Arrow type does not express.
+        kinds: the features of columns whose Arrow type does not express them.
         has_update: True if the function returned a value for these rows.
         num_rows: number of input rows.
         length: number of result rows.
@@ -66,14 +66,14 @@ class MappedRows:
 
 @dataclass(slots=True)
 class Draft:
-    """The columns that one block becomes.
+    """The result columns of one block.
 
     Attributes:
-        block: the rows before.
+        block: the input rows.
         names: of the columns, in their order.
-        arrays: of each; None for a column that stays as it is stored.
-        kinds: the feature of each, where it is more than the array's type says.
-        has_update: the function returned something.
+        arrays: of each; None for an unchanged column.
+        kinds: the feature of each, if the array's type does not express it.
+        has_update: True if the function returned a value.
     """
 
     block: Block
@@ -83,7 +83,7 @@ class Draft:
     has_update: bool
 
     def length(self) -> int:
-        """Return the rows that it becomes.
+        """Return the result rows.
 
         Raises:
             CastError: columns of different lengths.
@@ -114,7 +114,7 @@ class ColumnLengthError(CastError, pa.ArrowInvalid):  # type: ignore[misc]
 
 
 class Assembler:
-    """Joins drafts that follow one another and have the same columns."""
+    """Joins consecutive drafts that have the same columns."""
 
     def __init__(self, inputs: Inputs) -> None:
         self._inputs = inputs
@@ -187,14 +187,14 @@ class Assembler:
         return whole.slice(start, stop - start) if len(parts) == 1 and stop - start < drafts[0].block.num_rows else whole
 
     def _remember_kinds(self, first: Draft) -> None:
-        """Return the same dict object as before if it is equal, so that writers detect at once that nothing changed."""
+        """Return the same dict object as before if it is equal, so that writers detect immediately that nothing changed."""
         kinds = {name: kind for name, kind in zip(first.names, first.kinds, strict=True) if kind is not None}
         if kinds.keys() != self._kinds.keys() or any(kind is not self._kinds[name] for name, kind in kinds.items()):
             self._kinds = kinds
 
 
 def rows_without_columns(length: int) -> pa.RecordBatch:
-    """Return rows without columns, which still can be counted."""
+    """Return rows without columns, which can still be counted."""
     return pa.RecordBatch.from_struct_array(pa.Array.from_buffers(pa.struct([]), length, [None], children=[]))
 
 
@@ -236,7 +236,7 @@ class Mapper:
         """Return the results for the rows from `start` to `stop`, block by block.
 
         Args:
-            start, stop: rows of the dataset that this mapper has.
+            start, stop: rows of the dataset of this mapper.
             shift: the number of its first row in the user's dataset.
         """
         return self._assembled(self._drafts(start, stop, shift))
@@ -315,16 +315,16 @@ class Mapper:
         if table.num_rows != 1:
             raise CastError(
                 f"The function that was given to {self._plan.calls.verb}() returned {table.num_rows} rows for row {number}. "
-                "Return one, or pass batched=True, batch_size=1, by which a function returns as many rows as it likes."
+                "Return one, or pass batched=True, batch_size=1, with which a function may return any number of rows."
             )
         return table
 
     def _unchanged(self, block: Block, row: int) -> pa.Table:
-        """Return a row that the function left as it is, beside others that it made tables of."""
+        """Return as a table a row that the function left unchanged, while it returned tables for others."""
         return pa.table({name: block.array(name).slice(row, 1) for name in self._all_kept})
 
     def _from_dicts(self, found: list[Any], block: Block, columns: Mapping[str, Any]) -> dict[str, Any]:
-        """Return the values that rows were given, by column; where a row has none, its value before."""
+        """Return the values that the function set, by column; for a row without a new value, its earlier value."""
         first = found[0]
         if type(first) is dict and set(map(type, found)) == {dict} and set(map(len, found)) == {len(first)}:
             try:
@@ -356,7 +356,7 @@ class Mapper:
         return _KEPT
 
     def _changed_rows(self, block: Block, rows: Sequence[Any]) -> dict[str, list[Any] | None]:
-        """Return the columns that the rows hold now: values where some may have changed, None if all are as they were."""
+        """Return the current columns of the rows: values if some may have changed, None if all are unchanged."""
         names = self.inputs.names
         if not self.inputs.is_lazy and _same_values(rows, [block.column(name) for name in names], names):
             return dict.fromkeys(names)
@@ -431,10 +431,10 @@ class Mapper:
         columns = {name: _own(table.column(index)) for index, name in enumerate(table.column_names)}
         return self._draft(block, columns, numbers, in_order=True)
 
-    # -- putting together ----------------------------------------------------------------------------------------------
+    # -- assembly ----------------------------------------------------------------------------------------------
 
     def _kept(self, block: Block, before: Mapping[str, list[Any] | None] | None) -> dict[str, Any]:
-        """Return the columns of the rows before the update: Arrow's where nothing changed."""
+        """Return the columns of the rows before the update, as Arrow columns if they are unchanged."""
         if before is None:
             return dict(self._all_kept)
         return {name: _KEPT if values is None else values for name, values in before.items() if name not in self._removed}
@@ -498,7 +498,7 @@ class Mapper:
             raise CellCastError(error.column, error.reason, row=row, what=what, advice=error.advice) from error
 
     def _kind_of_kept(self, name: str) -> FeatureType | None:
-        """Return the feature of an unchanged column; None if the requested features store it otherwise."""
+        """Return the feature of an unchanged column; None if the requested features store it differently."""
         features = self._plan.features
         if features is None:
             return self._original[name]
@@ -538,11 +538,11 @@ class _Stored:
         self._all: list[Any] | None = None
 
     def given(self, index: int) -> Any:
-        """Return the object that the function got."""
+        """Return the object that was passed to the function."""
         return self._block.given(self._name, index)
 
     def fresh(self, index: int) -> Any:
-        """Return a value as the function got it."""
+        """Return a value in the form that was passed to the function."""
         if self.is_decoded:
             array = self._block.array(self._name).slice(index, 1)
             return self._block.inputs.values(self._name, array)[0]
@@ -556,9 +556,9 @@ class _Stored:
 
 
 def _touched(given: Mapping[str, Any], removed: frozenset[str]) -> dict[str, Any]:
-    """Return the values of a row, or batch, that a function was given and returned, as far as it read or set them.
+    """Return the values of a row or batch that a function received and returned, as far as it read or set them.
 
-    It returned those of `removed` too, which `map` removes before the update: they stay.
+    These include values of the columns `removed`, which `map` removes before the update: they stay.
     """
     now = held(given) if isinstance(given, LazyDict) else given
     touched = {name: value for name, value in now.items() if value is not UNTOUCHED}
@@ -566,7 +566,7 @@ def _touched(given: Mapping[str, Any], removed: frozenset[str]) -> dict[str, Any
 
 
 def _is_unchanged(value: Any, stored: _Stored, index: int) -> bool:
-    """Return True if a value that the user was given, and can have changed, is as it was."""
+    """Return True if a value that was passed to the user's function, which can change it, is unchanged."""
     if value is not stored.given(index):
         return False
     equals: Any = type(value).__eq__
@@ -576,7 +576,7 @@ def _is_unchanged(value: Any, stored: _Stored, index: int) -> bool:
 
 
 def _same_values(rows: Sequence[Any], columns: list[list[Any]], names: tuple[str, ...]) -> bool:
-    """Return True if plain dicts hold just the objects of some columns, which cannot change themselves."""
+    """Return True if plain dicts contain exactly the objects of some columns, and these objects are immutable."""
     if not names or set(map(len, rows)) != {len(names)}:
         return not names and not any(rows)
     try:
@@ -590,7 +590,7 @@ def _same_values(rows: Sequence[Any], columns: list[list[Any]], names: tuple[str
 
 
 def _of_values(encoder: ColumnEncoder, values: Any, mapper: Mapper) -> Encoded:
-    """Return the array of what a function returned for a column: a value for each row."""
+    """Return the array of a function's result for a column: a value for each row."""
     if type(values) is list:
         return encoder.rows(values)
     if type(values) is np.ndarray and values.ndim:
@@ -629,7 +629,9 @@ def _as_table(value: Any) -> pa.Table | None:
 
 
 def _own(column: pa.ChunkedArray) -> pa.ChunkedArray:
-    """Return the column in memory that no numpy array of the user shares, which may be filled again for the next batch."""
+    """Return the column in memory that is not shared with a numpy array of the user, who may fill it again for the
+    next batch.
+    """
     if pa.types.is_primitive(column.type) or pa.types.is_nested(column.type):
         with contextlib.suppress(pa.ArrowNotImplementedError):  # types that pyarrow does not concatenate
             return pa.chunked_array([pa.concat_arrays([chunk, chunk.slice(0, 0)]) for chunk in column.chunks], column.type)

@@ -45,9 +45,9 @@ class Inputs:
     """Reads a dataset for a function.
 
     Args:
-        dataset: the rows; its format applies to all columns, also to those it does not show.
+        dataset: the rows; its format applies to all columns, even to those that it hides.
         input_columns: the columns passed as arguments; None: the row is one argument.
-        read: the columns that a row function reads, if it certainly does nothing else with the row.
+        read: the columns that a row function reads, if it certainly uses the row for nothing else.
         is_only_read: True if the other columns are not needed: with an index, only those that are read are gathered.
     """
 
@@ -203,7 +203,7 @@ class Block:
 
     Attributes:
         start: the number of the first row.
-        num_rows: how many there are.
+        num_rows: number of rows.
     """
 
     __slots__ = ("_batch", "_decoded", "_lists", "inputs", "num_rows", "start")
@@ -241,7 +241,7 @@ class Block:
         return values
 
     def read(self, name: str) -> list[Any] | None:
-        """Return the values of a column that `column` gave before; None if it did not."""
+        """Return the values of a column that `column` returned before; None if it has not."""
         return self._lists.get(name)
 
     def decoded(self, name: str, number: int) -> Any:
@@ -251,7 +251,7 @@ class Block:
         return value
 
     def given(self, name: str, number: int) -> Any:
-        """Return the very object that a function got for a value, if it got one."""
+        """Return the object that was passed to a function for a value, if one was."""
         known = self._lists.get(name)
         return self._decoded.get((name, number)) if known is None else known[number]
 
@@ -260,7 +260,7 @@ class Block:
         return self.inputs.values(name, self.array(name))
 
     def rows(self) -> list[Any]:
-        """Return each row as the function is given it."""
+        """Return each row in the form that is passed to the function."""
         inputs = self.inputs
         if inputs.reads_by_column:
             given = _FormattedRows(self)
@@ -287,7 +287,7 @@ class Block:
         return self.rows()
 
     def row_arguments(self, *, as_records: bool = False) -> list[Sequence[Any]]:
-        """For each argument of the function, its values for all rows."""
+        """Return for each argument of the function its values for all rows."""
         wanted = self.inputs.input_columns
         if wanted is None:
             return [self.records() if as_records else self.rows()]
@@ -316,7 +316,7 @@ class Block:
 
 
 class _RowSource:
-    """Single values of a block: of lists and structs a whole column is read at once, what is decoded one by one."""
+    """Single values of a block: a column of lists or structs is read at once, decoded values one by one."""
 
     __slots__ = ("_block",)
 
@@ -331,7 +331,7 @@ class _RowSource:
 
 
 class _ColumnSource:
-    """Whole columns of a block; the caller's list is a copy of its own."""
+    """Whole columns of a block; the caller gets a copy of the list."""
 
     __slots__ = ("_block",)
 
@@ -376,7 +376,7 @@ class _FormattedColumns:
         return self._block.inputs.formatted_column(name, self._block.start, self._block.start + self._block.num_rows)
 
 
-# Which columns a function reads of the row that it is given, where its code shows that it does nothing else with the
+# The columns that a function reads of its row, if its code shows that it does nothing else with the
 # row.
 
 
@@ -388,8 +388,8 @@ _NO_PLAIN_CALL = inspect.CO_GENERATOR | inspect.CO_COROUTINE | inspect.CO_ASYNC_
 def columns_read(function: Callable[..., Any]) -> frozenset[str] | None:
     """Return the keys that a function looks up in its first argument; None if it may do anything else with it.
 
-    The answer is sure: every use of the argument in the code is a look-up of a constant, so that the row cannot be changed,
-    kept or seen whole.
+    The result is certain: every use of the argument in the code looks up a constant key, so that the row cannot be changed,
+    stored or seen as a whole.
 
     >>> sorted(columns_read(lambda row: {"n": len(row["text"]) + row["id"]}))
     ['id', 'text']
@@ -425,7 +425,7 @@ def _is_look_up(key: dis.Instruction, access: dis.Instruction) -> bool:
     return access.opname == "BINARY_SUBSCR" or (access.opname == "BINARY_OP" and access.argrepr == "[]")
 
 
-# What a user's function returned for one column, as an Arrow array: of the original type where it fits, else of its
+# The result of a user's function for one column as an Arrow array: of the original type if it fits, else of its
 # own.
 
 
@@ -434,7 +434,7 @@ _TEXTS = frozenset({str, NoneType, np.str_})
 _LABELS = frozenset({str, int, NoneType, np.str_, np.int64, np.int32})
 _USUAL = frozenset({int, float, str, bool, bytes, dict})
 Encoded = tuple[pa.Array, "FeatureType | None"]
-"""An array, and its feature where that is more than the array's type says."""
+"""An array, and its feature if the array's type does not express it."""
 
 
 class ColumnEncoder:
@@ -474,7 +474,7 @@ class ColumnEncoder:
             ) from misfit.__cause__
 
     def array(self, array: pa.Array) -> Encoded:
-        """Return the array of values that are Arrow's already."""
+        """Return the array of values that are Arrow data already."""
         if self._type is None or array.type == self._type:
             return array, self._kind
         wanted = Features({self.name: self._kind})
@@ -502,7 +502,7 @@ class ColumnEncoder:
     # -- types ---------------------------------------------------------------------------------------------------------
 
     def _as_original(self, values: list[Any]) -> Encoded | None:
-        """Return the values with the type that the column had; None if they do not fit it."""
+        """Return the values in the earlier type of the column; None if they do not fit it."""
         if self._column is None or self._type is None:
             return None
         kinds = set(map(type, values))
@@ -537,7 +537,7 @@ class ColumnEncoder:
 
 
 def _has_no_other_keys(values: list[Any], feature: FeatureType | None) -> bool:
-    """Return True if the feature has a place for all keys of the dicts among the values; one that is lacking is null."""
+    """Return True if the feature has a field for every key of the dicts among the values; a missing key is null."""
     if isinstance(feature, dict):
         present = [value for value in values if isinstance(value, dict)]
         if not all(feature.keys() >= value.keys() for value in present):
@@ -557,7 +557,7 @@ def _has_text(arrow_type: pa.DataType) -> bool:
 
 
 def _texts_agree(found: pa.DataType, original: pa.DataType) -> bool:
-    """Return True if texts are where texts were: numbers are not to be turned into text silently."""
+    """Return True if the values are texts where the earlier ones were: numbers must not silently become text."""
     if types.is_null(found) or types.is_null(original):
         return bool(types.is_null(found))
     if types.is_struct(original) and types.is_struct(found):
@@ -572,7 +572,7 @@ def _texts_agree(found: pa.DataType, original: pa.DataType) -> bool:
 
 
 def _plain(values: list[Any]) -> list[Any]:
-    """Scalars of numpy and tensors as what inference reads fast."""
+    """Return numpy scalars and tensors as values that inference reads fast."""
     first = next((value for value in values if value is not None), None)
     if type(first) in _USUAL:
         return values  # a scalar of numpy among them is read too, only more slowly

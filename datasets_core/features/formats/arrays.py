@@ -1,4 +1,4 @@
-"""Arrow columns as numpy arrays, as views of the same memory where possible; moments and durations with nanoseconds."""
+"""Arrow columns as numpy arrays, as views of the same memory where possible; timestamps and durations with nanoseconds."""
 
 from __future__ import annotations
 
@@ -42,11 +42,11 @@ _MOST_TEXT = 16 << 20  # characters of a numpy array of texts, which are all as 
 
 
 class Casting(NamedTuple):
-    """To which dtypes numbers are cast, by their names; None leaves them as they are stored.
+    """Names of the dtypes to which numbers are cast; None leaves them as stored.
 
     Attributes:
         integers, floats, booleans: the dtypes.
-        has_clocks: dates, times and durations become numpy's own; else they stay Python's.
+        has_clocks: True to convert dates, times and durations to numpy types; otherwise they stay Python objects.
     """
 
     integers: str | None = None
@@ -113,7 +113,7 @@ def is_list(type_: pa.DataType) -> bool:
 
 
 def as_objects(values: list[Any]) -> Array:
-    """Return an array of one dimension that holds these objects."""
+    """Return a one-dimensional array of these objects."""
     array = np.empty(len(values), dtype=object)
     for i, value in enumerate(values):
         array[i] = value
@@ -121,7 +121,7 @@ def as_objects(values: list[Any]) -> Array:
 
 
 def stacked(rows: list[Any]) -> Array:
-    """Return one array of rows that are all arrays of one shape and dtype; else an array that holds them."""
+    """Return one array if all rows are arrays of one shape and dtype; else an array of these arrays."""
     if rows and isinstance(rows[0], np.ndarray):
         shape, dtype = rows[0].shape, rows[0].dtype
         if all(isinstance(row, np.ndarray) and row.shape == shape and row.dtype == dtype for row in rows):
@@ -168,7 +168,7 @@ def _numbers(stored: np.dtype[Any], casting: Casting) -> Extract:
 
 
 def cast(values: Array, target: np.dtype[Any]) -> Array:
-    """Return the values as `target`; those of uint64 that int64 does not hold stay what they are."""
+    """Return the values as `target`; uint64 values that int64 cannot hold are unchanged."""
     if values.dtype == np.uint64 and target == np.int64 and len(values) and values.max() > 2**63 - 1:
         return values
     return values.astype(target)
@@ -181,7 +181,9 @@ def _floats_with_nulls(values: Array, is_valid: npt.NDArray[np.bool_], casting: 
 
 
 def _integers_with_nulls(values: Array, is_valid: npt.NDArray[np.bool_], casting: Casting) -> Array:
-    """Return floats with NaN of the requested dtype if it holds every integer, else of 64 bits, else Python's ints and None."""
+    """Return floats with NaN in the requested dtype if it can hold every integer, else in 64 bits, else Python ints
+    and None.
+    """
     known = values[is_valid]
     largest = max(int(known.max()), -int(known.min())) if len(known) else 0
     for dtype in (_nullable(casting.floats, np.dtype("f8")), np.dtype("f8")):
@@ -295,7 +297,7 @@ def _is_large(type_: pa.DataType) -> bool:
 
 
 def is_text(type_: pa.DataType) -> bool:
-    """Return True if the type is of texts or bytes after offsets."""
+    """Return True for text or bytes types with offsets."""
     return bool(pt.is_string(type_) or pt.is_binary(type_) or pt.is_large_string(type_) or pt.is_large_binary(type_))
 
 
@@ -415,7 +417,7 @@ def cells(type_: pa.DataType, shapes: Shapes, casting: Casting, missing: float |
 
 
 def has_nulls(array: pa.Array) -> bool:
-    """Return True if an array or what its lists hold has nulls."""
+    """Return True if an array, or the elements of its lists, have nulls."""
     while True:
         if array.null_count:
             return True
@@ -428,7 +430,7 @@ def has_nulls(array: pa.Array) -> bool:
 def flat(type_: pa.DataType, shapes: Shapes) -> Callable[[pa.Array], Array | None] | None:
     """Return the function that makes a view of Arrow's memory, one entry for each row, or None if nulls forbid it.
 
-    None instead of a function: no column of the type can be seen so.
+    None instead of a function: columns of the type have no such view.
     """
     inner = type_
     is_shaped = shapes is not None and shapes[0] == "array" and None not in shapes[1]
@@ -518,11 +520,11 @@ class NanosecondDatetime(_Fine, dt.datetime):
         return cls._made(nanosecond, *date, *time, fold=whole.fold)
 
     def whole(self) -> dt.datetime:
-        """Return the value cut to microseconds, as the standard class."""
+        """Return the value truncated to microseconds, as the standard class."""
         return dt.datetime.combine(self.date(), self.timetz())
 
     def to_datetime64(self) -> np.datetime64:
-        """Return the moment for numpy, in UTC if it has a time zone; the name is that of pandas."""
+        """Return the timestamp for numpy, in UTC if it has a time zone; the method is named as in pandas."""
         whole = self.whole()
         plain = whole if whole.tzinfo is None else whole.astimezone(dt.UTC).replace(tzinfo=None)
         moment: np.datetime64 = np.datetime64(plain, "us").astype("datetime64[ns]") + np.timedelta64(self.nanosecond, "ns")
@@ -533,7 +535,7 @@ class NanosecondDatetime(_Fine, dt.datetime):
         return type(self).of(self.whole().replace(*args, **kwargs), self.nanosecond)
 
     def astimezone(self, tz: dt.tzinfo | None = None) -> Self:
-        """Return the same moment in another time zone."""
+        """Return the same time in another time zone."""
         return type(self).of(self.whole().astimezone(tz), self.nanosecond)
 
     def __add__(self, other: dt.timedelta) -> dt.datetime:  # type: ignore[override]
@@ -567,7 +569,7 @@ class NanosecondTime(_Fine, dt.time):
         return cls._made(nanosecond, *parts, fold=whole.fold)
 
     def whole(self) -> dt.time:
-        """Return the value cut to microseconds, as the standard class."""
+        """Return the value truncated to microseconds, as the standard class."""
         return dt.time(self.hour, self.minute, self.second, self.microsecond, self.tzinfo, fold=self.fold)
 
     def replace(self, *args: Any, **kwargs: Any) -> Self:
@@ -586,7 +588,7 @@ class NanosecondTime(_Fine, dt.time):
 
 
 class NanosecondTimedelta(_Fine, dt.timedelta):
-    """A `timedelta` with nanoseconds (`nanosecond`, 0 to 999, counts upwards from the rest, also below zero)."""
+    """A `timedelta` with nanoseconds (`nanosecond`, 0 to 999, counts upwards from the rest, even below zero)."""
 
     standard, theirs = dt.timedelta, "nanoseconds"
 
@@ -597,15 +599,15 @@ class NanosecondTimedelta(_Fine, dt.timedelta):
 
     @property
     def nanoseconds(self) -> int:
-        """The name that pandas has for `nanosecond`."""
+        """The name of `nanosecond` in pandas."""
         return self.nanosecond
 
     def whole(self) -> dt.timedelta:
-        """Return the value cut downwards to microseconds, as the standard class."""
+        """Return the value rounded down to microseconds, as the standard class."""
         return dt.timedelta(self.days, self.seconds, self.microseconds)
 
     def to_timedelta64(self) -> np.timedelta64:
-        """Return the duration for numpy; the name is that of pandas."""
+        """Return the duration for numpy; the method is named as in pandas."""
         fine: np.timedelta64 = np.timedelta64(self.whole(), "us").astype("timedelta64[ns]")
         return fine + np.timedelta64(self.nanosecond, "ns")
 

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from datasets_core.features.types import FixedShape
 
 
-# The formats that rows come in: their names, the arguments that they take, and what a user chose.
+# The output formats of rows: their names, their arguments, and the user's choice.
 
 
 _NAMES: dict[object, str | None] = {None: None, "python": None, "custom": "custom"}
@@ -176,7 +176,7 @@ def tabular(name: str | None) -> TabularFormat:
 
 
 def as_table(value: object) -> pa.Table | None:
-    """Return the Arrow table of a table or frame; None of a value that is none.
+    """Return the Arrow table of a table or data frame; None for other values.
 
     >>> as_table(pa.record_batch({"a": [1]})).num_rows, as_table([1]) is None
     (1, True)
@@ -188,7 +188,7 @@ def as_table(value: object) -> pa.Table | None:
 
 
 def format_name(type_: str | None) -> str | None:
-    """Return the name that a format is known by: None for plain Python.
+    """Return the standard name of a format; None for plain Python.
 
     >>> format_name("pa"), format_name("python"), format_name("pt")
     ('arrow', None, 'torch')
@@ -210,7 +210,7 @@ def format_name(type_: str | None) -> str | None:
 
 
 def check_format(name: str | None, kwargs: Mapping[str, Any]) -> None:
-    """Raise an error for a format that cannot be made: of a missing package, or with arguments that it does not take.
+    """Raise an error for an unusable format: with a missing package, or with arguments that it does not take.
 
     Raises:
         ConfigurationError: an argument that the format does not take; `custom` without a function.
@@ -249,7 +249,7 @@ class RowFormat:
 
 
 class Formatter(Protocol):
-    """Reads rows in one format; the rows are numbered from 0 and exist."""
+    """Reads rows in one format; row numbers start at 0 and must exist."""
 
     @property
     def num_rows(self) -> int:
@@ -285,7 +285,7 @@ _NONE: Mapping[str, Any] = MappingProxyType({})
 
 
 class Objects(Protocol):
-    """Returns the columns of a table that the user sees as Python objects; see `TabularFormat`."""
+    """Returns the columns of a table whose values are Python objects for users; see `TabularFormat`."""
 
     def __call__(self, *, arrays: bool = False) -> dict[str, Any]: ...
 
@@ -293,7 +293,7 @@ class Objects(Protocol):
 def framer(name: str, features: Mapping[str, FeatureType], reader: RowReader, options: Mapping[str, Any] = _NONE) -> Frame:
     """Return the function that makes a frame of a table, in the tabular format `name`.
 
-    Values that the user sees otherwise than they are stored (images) are decoded, except in Arrow tables.
+    Values whose user form differs from the stored form (images) are decoded, except in Arrow tables.
 
     Raises:
         MissingDependencyError: the package is not installed.
@@ -338,7 +338,7 @@ class Kit(Protocol):
     """One framework.
 
     Attributes:
-        casting: what the arrays are cast to before they come here.
+        casting: dtypes to which arrays are cast before.
         cell_casting: the same for single numbers of a row.
     """
 
@@ -401,7 +401,7 @@ class NumpyKit:
 
 
 def _owned(value: Any) -> Any:
-    """Return a value in whose arrays can be written without that anything else changes."""
+    """Return a value with writable arrays that share no memory with other values."""
     if isinstance(value, dict):
         return {name: _owned(inner) for name, inner in value.items()}
     if not isinstance(value, np.ndarray):
@@ -484,7 +484,7 @@ class TorchKit(_TensorKit):
 
 
 class _Memory:
-    """The memory of an array that says it may be written to, so that torch takes it without a warning."""
+    """The memory of an array, marked as writable, so that torch accepts it without a warning."""
 
     def __init__(self, values: Array) -> None:
         self._kept = values
@@ -555,7 +555,7 @@ class TensorflowKit(_TensorKit):
         return self._joined(made) if isinstance(made, list) else made
 
     def _joined(self, values: list[Any]) -> Any:
-        """Return a tensor of tensors of one dtype: ragged where their shapes differ."""
+        """Return a tensor of tensors of one dtype; it is ragged if their shapes differ."""
         tf = self._tf
         if not values or not all(tf.is_tensor(value) for value in values) or len({value.dtype for value in values}) > 1:
             return values

@@ -17,7 +17,7 @@ from datasets_core.features.types import FixedShape
 
 
 def array_column(column: pa.ChunkedArray, feature: FixedShape) -> PandasArrayExtensionArray:
-    """Return the column of pandas for a stored column of arrays; a view of it where it is one chunk without nulls."""
+    """Return the column of pandas for a stored column of arrays; a view if it is one chunk without nulls."""
     extract = extractor(column.type, ("array", feature.shape), STORED)
     parts = [extract(chunk.drop_null()) for chunk in column.chunks]
     if not parts:
@@ -65,7 +65,7 @@ class PandasArrayExtensionDtype(ExtensionDtype):  # type: ignore[misc]
 
     @classmethod
     def construct_from_string(cls, string: str) -> Self:
-        """Return the type of a name.
+        """Return the type with a name.
 
         >>> PandasArrayExtensionDtype.construct_from_string("array[int32]").value_type
         dtype('int32')
@@ -81,7 +81,7 @@ class PandasArrayExtensionDtype(ExtensionDtype):  # type: ignore[misc]
 class PandasArrayExtensionArray(ExtensionArray):  # type: ignore[misc]
     """A column with one array in each row.
 
-    `to_numpy()` gives one array with the rows in its first dimension where all rows have one shape, else an array of objects.
+    `to_numpy()` returns one array with the rows in its first dimension if all rows have one shape, else an array of objects.
 
     Args:
         data: an array of at least two dimensions, or a one-dimensional array of objects: arrays, or None for null rows.
@@ -159,14 +159,14 @@ class PandasArrayExtensionArray(ExtensionArray):  # type: ignore[misc]
         return np.array([row is None for row in self._data], bool)
 
     def take(self, indices: Any, *, allow_fill: bool = False, fill_value: Any = None) -> Self:
-        """Return the rows of some numbers; with `allow_fill`, a null row for each -1."""
+        """Return the rows with some numbers; with `allow_fill`, a null row for each -1."""
         if allow_fill and (np.asarray(indices) == -1).any():
             filled = take(np.arange(len(self)), indices, allow_fill=True, fill_value=-1)  # which checks the numbers
             return type(self).of_rows([None if number < 0 else self._data[int(number)] for number in filled])
         return type(self)(self._data.take(np.asarray(indices, dtype=np.intp), axis=0))
 
     def copy(self) -> Self:
-        """Return a column with data of its own."""
+        """Return a column with its own copy of the data."""
         return type(self)(self._data, copy=True)
 
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> npt.NDArray[Any]:
@@ -176,7 +176,7 @@ class PandasArrayExtensionArray(ExtensionArray):  # type: ignore[misc]
         return made.copy() if copy and made is self._data else made
 
     def to_numpy(self, dtype: Any = None, copy: bool = False, na_value: Any = None) -> npt.NDArray[Any]:
-        """Return one array of all rows, where they have one shape; else an array of objects."""
+        """Return one array of all rows if they have one shape; else an array of objects."""
         return self.__array__(dtype, copy=copy)
 
     def __arrow_array__(self, type: Any = None) -> Any:

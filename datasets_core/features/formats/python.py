@@ -1,7 +1,7 @@
 """Arrow columns as Python values: lists, single values, rows; conversion chosen once for each type.
 
-pyarrow's own `to_pylist` is used where it is fast and exact.  Dates, times, dictionaries and lists of structs are read
-from their parts instead (3 to 20 times faster), and nanoseconds so that none is lost.
+pyarrow's own `to_pylist` is used where it is fast and exact.  Dates, times, dictionaries and lists of structs are read from
+their parts instead (3 to 20 times faster), without loss of nanoseconds.
 """
 
 from __future__ import annotations
@@ -61,7 +61,7 @@ def reader(type_: pa.DataType) -> Reader:
 
 @lru_cache(maxsize=1024)
 def is_own(type_: pa.DataType) -> bool:
-    """Return True if a column of the type is read here and not by pyarrow."""
+    """Return True if a column of the type is read by this module and not by pyarrow."""
     if isinstance(type_, pa.BaseExtensionType) or pt.is_dictionary(type_) or is_clock(type_):
         return True
     if pt.is_struct(type_):
@@ -158,7 +158,7 @@ def _fine(whole: Any, nanosecond: int, make: Callable[[Any, int], Any]) -> Any:
 
 
 def _zone(name: str) -> dt.tzinfo:
-    """Return the time zone as pyarrow gives it: the system's `ZoneInfo`, or a fixed offset such as `+05:30`."""
+    """Return the time zone as pyarrow does: the system's `ZoneInfo`, or a fixed offset such as `+05:30`."""
     from zoneinfo import ZoneInfo  # 1.5 ms that columns without zones do without
 
     zone: dt.tzinfo = pa.lib.string_to_tzinfo(name)
@@ -260,8 +260,8 @@ def _with_nulls(array: pa.Array, rows: list[Any]) -> list[Any]:
 def dict_rows(names: tuple[str, ...]) -> Callable[[int, list[list[Any]]], list[dict[str, Any]]]:
     """Return the function (number of rows, columns) → rows as dicts.
 
-    It is compiled for the names, as a literal in a comprehension: 1.7 times faster than `dict(zip(...))`.  The names enter
-    the code as `repr` writes them, and only plain `str` are let in.
+    It is compiled for the names, as a literal in a comprehension: 1.7 times faster than `dict(zip(...))`.  The names are
+    inserted into the code by `repr`, and only plain `str` are allowed.
     """
     if not names:
         return lambda rows, columns: [{} for _ in range(rows)]
@@ -273,13 +273,13 @@ def dict_rows(names: tuple[str, ...]) -> Callable[[int, list[list[Any]]], list[d
 
 
 def literal(name: str) -> str:
-    """`name` as Python source: `repr` of a true `str`, which cannot end its own quotes."""
+    """Return `name` as Python source: the `repr` of a plain `str`, which cannot end its own quotes."""
     if type(name) is not str:
         raise CastError(f"Column names must be strings, found {type(name).__name__}. Rename the column.")
     return repr(name)
 
 
-# Single values of an Arrow column by index, without an Arrow scalar between.
+# Single values of an Arrow column by index, without an intermediate Arrow scalar.
 
 
 Accessor = Callable[[int], Any]
@@ -289,7 +289,7 @@ class Access(NamedTuple):
     """Expression that reads a value.
 
     Attributes:
-        expression: Python source over `i` (the row) and `{0}`, `{1}`, … (the bindings); it comes from this module alone.
+        expression: Python source over `i` (the row) and `{0}`, `{1}`, … (the bindings); it only comes from this module.
         bindings: values in the expression.
     """
 
@@ -313,7 +313,7 @@ def is_quick(type_: pa.DataType) -> bool:
 
 @lru_cache(maxsize=1024)
 def can_gather(type_: pa.DataType) -> bool:
-    """Return True if pyarrow has a `take` for the type: not for views of texts and bytes, and what holds them."""
+    """Return True if pyarrow supports `take` for the type: not for views of texts and bytes, and types that contain them."""
     if pt.is_string_view(type_) or pt.is_binary_view(type_) or pt.is_run_end_encoded(type_):
         return False
     if isinstance(type_, pa.BaseExtensionType):
@@ -341,17 +341,17 @@ def access(array: pa.Array) -> Access:
 
 
 def accessor(array: pa.Array) -> Accessor:
-    """Return the function index → Python value of `array`; the index must exist."""
+    """Return a function from an index, which must exist, to the Python value of `array`."""
     return _bound([access(array)], "%s")
 
 
 def bound(accesses: list[Access], names: tuple[str, ...]) -> Callable[[int], dict[str, Any]]:
-    """Return the function index → row as a dict of `names`."""
+    """Return a function from an index to the row as a dict of `names`."""
     return _bound(accesses, "{" + ", ".join(f"{literal(name)}: %s" for name in _escaped(names)) + "}")
 
 
 def bound_values(accesses: list[Access]) -> Callable[[int], tuple[Any, ...]]:
-    """Return the function index → row as a tuple."""
+    """Return a function from an index to the row as a tuple."""
     return _bound(accesses, f"({'%s, ' * len(accesses)})")
 
 
@@ -367,7 +367,7 @@ def _bound(accesses: list[Access], form: str) -> Accessor:
 
 @lru_cache(maxsize=512)
 def _compiled(form: str, expressions: tuple[str, ...], counts: tuple[int, ...]) -> Callable[..., Accessor]:
-    """Return the function bindings → accessor, for a literal (`form`) whose parts are the expressions."""
+    """Return a function from bindings to an accessor, for a literal (`form`) whose parts are the expressions."""
     parts, first = [], 0
     for expression, count in zip(expressions, counts, strict=True):
         parts.append(expression.format(*(f"a{k}" for k in range(first, first + count))))
@@ -428,7 +428,7 @@ def _offsets(array: pa.Array, code: Any) -> memoryview[Any]:
 
 
 def _bits(buffer: pa.Buffer | None, offset: int) -> tuple[memoryview, int]:
-    """Return the bytes from that of the first row on, and the place of its bit in there."""
+    """Return the bytes starting with that of the first row, and the position of its bit in the first byte."""
     return _view(buffer)[offset >> 3 :], offset & 7
 
 
@@ -471,15 +471,15 @@ _MOST_COMPILED = 1000  # columns for each row
 
 
 class ValueDecoder(Protocol):
-    """Converts stored values to what users see, for the columns that need it."""
+    """Converts stored values to those that users see, for the columns that need it."""
 
     @property
     def columns_to_decode(self) -> frozenset[str]:
-        """Columns whose stored value is not what the user sees; rows of others skip the decoder."""
+        """Columns whose stored values differ from those that users see; other columns skip the decoder."""
         ...
 
     def decode_value(self, name: str, value: Any) -> Any:
-        """Return the value that the user sees, of a stored one."""
+        """Return the value that users see for a stored value."""
         ...
 
 
@@ -488,13 +488,13 @@ class RowReader:
 
     Args:
         schema: of the batches.
-        decoder: for columns whose stored value is not what the user sees; None if there is none.
+        decoder: for columns whose stored values differ from those that users see; None if there are none.
 
     Attributes:
         names: of the columns.
-        decodes: the columns that go through the decoder.
-        is_quick: single values of every column are read from its buffers.
-        can_gather: pyarrow can `take` rows of every column.
+        decodes: the columns that the decoder converts.
+        is_quick: True if single values of every column are read from its buffers.
+        can_gather: True if pyarrow supports `take` for every column.
 
     Raises:
         CastError: two columns share a name.
@@ -528,7 +528,7 @@ class RowReader:
         return lambda array: [decode(name, value) for value in read(array)]
 
     def dicts(self, batch: pa.RecordBatch) -> list[dict[str, Any]]:
-        """Return the rows of `batch`, each a dict of its own."""
+        """Return the rows of `batch`, each as a separate dict."""
         return self._dicts(batch.num_rows, self._lists(batch))
 
     def columns(self, batch: pa.RecordBatch) -> dict[str, list[Any]]:
@@ -543,13 +543,15 @@ class RowReader:
         return self._readers[self.names.index(name)]
 
     def opener(self, batch: pa.RecordBatch) -> Callable[[int], dict[str, Any]]:
-        """Return the function row number in `batch` → row, for single rows: it reads the buffers, not Arrow scalars."""
+        """Return a function from a row number in `batch` to the row, for single rows: it reads the buffers, not Arrow
+        scalars.
+        """
         if batch.num_columns > _MOST_COMPILED * batch.num_rows:  # compiling takes longer than reading all rows otherwise
             return lambda i: self.dicts(batch.slice(i, 1))[0]
         return bound(self._accesses(batch), self.names)
 
     def values(self, batch: pa.RecordBatch) -> Callable[[int], tuple[Any, ...]]:
-        """Return the function row number in `batch` → values of the row, in the order of the columns."""
+        """Return a function from a row number in `batch` to the values of the row, in the order of the columns."""
         return bound_values(self._accesses(batch))
 
     def _accesses(self, batch: pa.RecordBatch) -> list[Access]:

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 
 MAX_SAMPLES = 1 << 30
-"""Most numbers that one file is decoded to at once (4 GiB of float32): a small file may claim any length."""
+"""Maximum number of samples decoded from one file at once (4 GiB of float32): a small file may claim any length."""
 _BLOCK_FRAMES = 1 << 20
 _KEYS = ("path", "array", "sampling_rate")
 
@@ -35,9 +35,9 @@ class AudioSamples:
 
     Attributes:
         data: float32 between -1 and 1, of the shape (channels, samples).
-        sample_rate: samples in a second.
-        pts_seconds: when the first sample sounds.
-        duration_seconds: how long they sound.
+        sample_rate: samples per second.
+        pts_seconds: start time of the first sample.
+        duration_seconds: their duration.
     """
 
     data: npt.NDArray[np.float32]
@@ -66,7 +66,7 @@ class SampleRequest:
 
 
 class Sound(dict[str, Any]):
-    """An audio file, read on first use: a dict that cannot be changed, and a decoder.
+    """An audio file, read on first use: an immutable dict, and a decoder.
 
     Args:
         stored: its `bytes` and `path`.
@@ -107,7 +107,7 @@ class Sound(dict[str, Any]):
         return key in _KEYS
 
     def copy(self) -> dict[str, Any]:
-        """Return the samples, the rate and the path as a dict of their own."""
+        """Return the samples, the rate and the path as a plain dict."""
         return {key: self[key] for key in self}
 
     def __or__(self, other: Any) -> dict[str, Any]:  # type: ignore[override]
@@ -165,7 +165,7 @@ class Sound(dict[str, Any]):
         return self._samples
 
     def get_samples_played_in_range(self, start_seconds: float = 0.0, stop_seconds: float | None = None) -> AudioSamples:
-        """Return the samples between two times; reads no others."""
+        """Return the samples between two times; only these are read."""
         with _reader(self.stored, self._wanted, self._paths) as reader:
             start = max(0, round(start_seconds * reader.rate))
             stop = None if stop_seconds is None else max(start, round(stop_seconds * reader.rate))
@@ -179,7 +179,7 @@ class Sound(dict[str, Any]):
 
 
 def _mixed(data: npt.NDArray[Any], channels: int | None) -> npt.NDArray[Any]:
-    """Samples of the shape (samples, channels) in another number of channels."""
+    """Return samples of the shape (samples, channels) with another number of channels."""
     found = data.shape[1]
     if channels is None or channels == found:
         return data
@@ -196,7 +196,7 @@ def _resampled(data: npt.NDArray[np.float32], rate: int, wanted: int) -> npt.NDA
     return np.asarray(soxr.resample(data, rate, wanted), np.float32)
 
 
-# -- who reads ---------------------------------------------------------------------------------------------------------
+# -- readers ---------------------------------------------------------------------------------------------------------
 
 
 class _Reader:
@@ -221,10 +221,10 @@ class _Reader:
         return MediaDecodeError(self.name, reason_of(error))
 
     def close(self) -> None:
-        """Let go of the file."""
+        """Release the file."""
 
     def read(self, start: int, stop: int | None) -> npt.NDArray[np.float32]:
-        """Frames by number, of the shape (frames, channels)."""
+        """Return frames by number, with the shape (frames, channels)."""
         raise NotImplementedError
 
 
@@ -277,7 +277,7 @@ class _TorchcodecReader(_Reader):
 
 
 def _reader(stored: Mapping[str, Any], wanted: SampleRequest, paths: MediaPaths) -> _Reader:
-    """Opens the file with soundfile, or with torchcodec where soundfile does not know the format or is not there."""
+    """Open the file with soundfile, or with torchcodec if soundfile does not support the format or is not installed."""
     data, path = stored.get("bytes"), stored.get("path")
     name = f"sound {redact(path)!r}" if path else "sound"
     if data is None and path is None:
@@ -295,7 +295,13 @@ def _reader(stored: Mapping[str, Any], wanted: SampleRequest, paths: MediaPaths)
     first = failures[0]
     if isinstance(first, MissingDependencyError):
         raise first
-    raise MediaDecodeError(name, reason_of(first)) from first
+    reason = reason_of(first)
+    if getattr(first, "code", None) == _UNKNOWN_FORMAT and isinstance(failures[-1], MissingDependencyError):
+        reason += " by soundfile; torchcodec, which is not installed, knows m4a, aac and others (datasets_core[video])"
+    raise MediaDecodeError(name, reason) from first
+
+
+_UNKNOWN_FORMAT = 1  # of the errors of libsndfile
 
 
 def _with_soundfile(name: str, data: bytes | None, path: str | None, stream_index: int | None, paths: MediaPaths) -> _Reader:
@@ -356,7 +362,7 @@ def wav_bytes(array: Any, sampling_rate: Any, num_channels: int | None = None) -
         num_channels: 1 mixes to mono, 2 makes stereo; None leaves the channels.
 
     Raises:
-        CastError: not samples.
+        CastError: the array does not contain samples.
     """
     samples = np.asarray(array)
     if samples.dtype == np.float16:
@@ -430,7 +436,7 @@ class Audio(Media):
         return {"bytes": stored["bytes"], "path": stored["path"]}
 
     def _encode_raw(self, data: bytes | None, path: str, sampling_rate: Any) -> dict[str, Any]:
-        """Raw samples of 16 bits, which say nothing of themselves, as a wav file."""
+        """Return raw 16-bit samples, which have no header, as a wav file."""
         if not data:
             with ANYWHERE.open(path) as file:
                 data = file.read()

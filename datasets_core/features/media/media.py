@@ -44,9 +44,9 @@ class MediaPaths:
     """The folders below which paths that come from data may be opened.
 
     Args:
-        roots: local folders, and the beginnings of URLs; None opens every path.
-        fetch: brings what an `http(s)` URL names to this machine and gives its local path.
-        allowed: what the user allowed besides, as the setting `media_paths` does.
+        roots: local folders, and prefixes of URLs; None opens every path.
+        fetch: downloads the file of an `http(s)` URL and returns its local path.
+        allowed: further paths allowed by the user, as in the setting `media_paths`.
 
     >>> MediaPaths(("/data/birds",)).locate("/data/birds/../../etc/passwd")
     Traceback (most recent call last):
@@ -58,22 +58,22 @@ class MediaPaths:
     allowed: tuple[str, ...] = ()
 
     def __or__(self, other: MediaPaths) -> MediaPaths:
-        """Return the paths for rows of both: a path that only one may open stays closed, unless it names its folders."""
+        """Return the paths for rows of both: a path that only one may open is not allowed, unless it names its folders."""
         if self.roots is None or other.roots is None:
             return other if self.roots is None else self
         roots = tuple(dict.fromkeys((*self.roots, *other.roots)))
         return MediaPaths(roots, self.fetch or other.fetch, tuple(dict.fromkeys((*self.allowed, *other.allowed))))
 
     def settled(self) -> MediaPaths:
-        """Return the same with what the settings allow now, for a process that has other settings."""
+        """Return the same with the currently allowed settings, for a process that has other settings."""
         allowed = settings().media_paths
         return self if self.roots is None or not allowed else replace(self, allowed=(*self.allowed, *allowed))
 
     def locate(self, path: str) -> str:
-        """Return the path as it may be opened: a local one, absolute where folders decide, or a URL.
+        """Return the path in the form to open: a local one, absolute if access depends on folders, or a URL.
 
         Raises:
-            UntrustedPathError: the path leads out of the folders that may be opened.
+            UntrustedPathError: the path points outside the folders that may be opened.
         """
         inner, mark, source = path.rpartition("::")
         if self.roots is None:
@@ -155,7 +155,7 @@ def _holds(folder: str, place: str) -> bool:
     """Return True if a file is the dataset's own: below its folder, or in the blobs of the hub cache that the folder is a
     snapshot of.
 
-    Both paths are real ones, so that blobs that are themselves links elsewhere are not taken for such.
+    Both paths are resolved, so that blobs that are themselves links elsewhere do not count.
     """
     if _is_below(place, folder):
         return True
@@ -165,8 +165,7 @@ def _holds(folder: str, place: str) -> bool:
 
 
 def _is_hidden(name: str, place: str, folder: str) -> bool:
-    """Return True if a file, or a folder on the way to it, is hidden by the name that it goes under: such are none of a
-    dataset's.
+    """Return True if a file, or one of its parent folders, has a hidden name: such files are not part of a dataset.
 
     A link that can be seen may lead to a hidden file within the dataset, as all files of git-annex do.
     """
@@ -183,7 +182,7 @@ def refuse_stray_link(path: str, root: str, link: str = "") -> None:
         link: the link to it, if that is a folder above it.
 
     Raises:
-        UntrustedPathError: it leads outside.
+        UntrustedPathError: it points outside.
     """
     place, granted = os.path.realpath(path), settings().media_paths
     folders = [_real(os.path.abspath(files.local_path(folder))) for folder in granted if _is_local(folder)]
@@ -201,7 +200,7 @@ def _local_or_bytes(place: str) -> str | io.BytesIO:
 
 @lru_cache(maxsize=64)
 def _real(folder: str) -> str:
-    """Return a folder with its links followed: a tenth of a millisecond for every row otherwise."""
+    """Return a folder with its links resolved; cached, since it takes a tenth of a millisecond."""
     return os.path.realpath(folder)
 
 
@@ -213,12 +212,12 @@ def _is_below_url(url: str, root: str) -> bool:
 
 
 ANYWHERE = MediaPaths(None)
-"""For values that the user handed over himself."""
+"""For values that the user passed directly."""
 NOWHERE = MediaPaths()
 """For values of unknown origin."""
 
 
-# Images, sounds, films and documents as Arrow stores them: built from values, cast from other types, files embedded.
+# Stored form of images, audio, video and documents: built from values, cast from other types, with embedded files.
 
 
 types = pa.types
@@ -233,7 +232,7 @@ def media_array(values: list[dict[str, Any] | None]) -> pa.Array:
     """Return the Arrow array of stored values.
 
     Raises:
-        Misfit: the files are larger than one Arrow array can be.
+        Misfit: the files are larger than one Arrow array can hold.
     """
     valid = np.array([value is not None for value in values], bool)
     data = [None if value is None else value["bytes"] for value in values]
@@ -245,7 +244,7 @@ def binary_array(values: list[bytes | None]) -> pa.Array:
     """Return the Arrow array of bytes.
 
     Raises:
-        Misfit: they are larger than one Arrow array can be.
+        Misfit: they are larger than one Arrow array can hold.
     """
     return _from_bytes(values, pa.binary())
 
@@ -267,10 +266,10 @@ def _from_bytes(values: list[bytes | None], arrow_type: pa.DataType) -> pa.Array
 
 
 def narrowed(array: pa.Array, wanted: pa.DataType) -> pa.Array:
-    """Return an array as the plain `binary` or `string` that media are stored in.
+    """Return an array as the plain `binary` or `string` in which media are stored.
 
     Raises:
-        Misfit: it holds something else, or too much for one array.
+        Misfit: it has other values, or too many for one array.
     """
     if array.type == wanted:
         return array
@@ -299,10 +298,10 @@ def is_binary(t: pa.DataType) -> bool:
 
 
 def embedded_arrays(array: pa.Array, paths: MediaPaths, *, local_files: bool, remote_files: bool) -> list[pa.Array]:
-    """Stored values with the bytes of their files, in arrays of bounded size; of each path its last part stays.
+    """Return stored values with the bytes of their files, in arrays of bounded size; only the last part of each path is kept.
 
     Raises:
-        UntrustedPathError: a path leads out of the folders that may be opened.
+        UntrustedPathError: a path points outside the folders that may be opened.
         MediaNotFoundError: a file is missing.
     """
     done: list[pa.Array] = []
@@ -343,7 +342,7 @@ Stored = Mapping[str, Any]
 
 
 class _OfClass(property):
-    """A property that its class has, too."""
+    """A property that is also available on the class."""
 
     def __get__(self, instance: Any, owner: type | None = None) -> Any:
         assert self.fget is not None
@@ -367,7 +366,7 @@ class Media(Feature):
 
     @_OfClass
     def pa_type(self) -> pa.DataType:
-        """See `Feature.pa_type`; the class has it too."""
+        """See `Feature.pa_type`; also available on the class."""
         return STORAGE
 
     @property
@@ -506,7 +505,7 @@ class Media(Feature):
         raise Misfit(index, f"{array.type} does not contain a valid {self.noun}")
 
     def _cast_objects(self, array: pa.Array) -> pa.Array:
-        """Return an array whose values, as Python has them, are objects of this kind."""
+        """Return an array whose Python values are objects of this kind."""
         stored: list[dict[str, Any] | None] = []
         for index, value in enumerate(array.to_pylist()):
             try:
@@ -554,7 +553,7 @@ def reason_of(error: Exception) -> str:
     return text if len(text) <= 200 else text[:199] + "…"
 
 
-# The bytes of the files that media name by path, put into the rows themselves.
+# Embedding: the bytes of the files that media refer to by path, stored in the rows.
 
 
 _NESTED_ROWS = 64  # of one array where each row may hold several files
@@ -568,17 +567,17 @@ def embed_table(
     local_files: bool = True,
     remote_files: bool = True,
 ) -> pa.Table:
-    """Return the table with the bytes of every file that a medium names by path; of the path its last part stays.
+    """Return the table with the bytes of every file that a medium refers to by path; only the last part of the path is kept.
 
     Args:
         table: with the columns of `features`, or some of them.
         features: the kinds of the columns.
-        paths: which paths may be opened.
-        local_files: False leaves local paths as they are.
-        remote_files: False leaves URLs as they are.
+        paths: the paths that may be opened.
+        local_files: False leaves local paths unchanged.
+        remote_files: False leaves URLs unchanged.
 
     Raises:
-        UntrustedPathError: a path leads out of the folders that may be opened.
+        UntrustedPathError: a path points outside the folders that may be opened.
         MediaNotFoundError: a file is missing.
     """
     for index, name in enumerate(table.column_names):
@@ -612,7 +611,7 @@ def _failing(array: pa.Array, embed: Callable[[pa.Array], object]) -> int:
 
 
 def has_media(feature: FeatureType) -> bool:
-    """Return True if a feature is, or holds, one of images, sounds, films or documents.
+    """Return True if a feature is, or contains, a feature of images, audio, video or documents.
 
     >>> from datasets_core.features.media.types import Image
     >>> has_media({"pictures": List(Image())})

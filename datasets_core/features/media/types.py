@@ -33,7 +33,7 @@ class Image(Media):
     EPS is stored and not decoded, since Pillow passes such files to Ghostscript, which runs them as programs.
 
     Args:
-        mode: the mode to convert to, for example `"RGB"`; None leaves each image in its own.
+        mode: the mode to convert to, for example `"RGB"`; None leaves the mode of each image unchanged.
         decode: False shows `{"bytes": …, "path": …}`, for which Pillow is not needed.
         id: a name that is kept and never read.
 
@@ -97,7 +97,7 @@ class Image(Media):
 
 
 class _NameOfBytes(str):
-    """`filename` of an image that was decoded from stored bytes: its pixels may have been edited, the file has not."""
+    """The `filename` of an image decoded from stored bytes: its pixels may have been edited, unlike the file."""
 
     __slots__ = ()
 
@@ -135,8 +135,8 @@ def _opened(pillow: Any, source: str | io.BytesIO) -> Any:
 
 
 def image_bytes(image: Any) -> bytes:
-    """Return the bytes of a file in the image's own format, if Pillow writes that; else PNG, or TIFF for what PNG cannot
-    hold.
+    """Return the bytes of a file in the image's own format, if Pillow can write it; else PNG, or TIFF for images that PNG
+    cannot store.
     """
     pillow = _pillow("Encoding images")
     pillow.init()
@@ -167,7 +167,9 @@ def _array_bytes(array: npt.NDArray[Any]) -> bytes:
 
 
 def _pixel_type(array: npt.NDArray[Any]) -> np.dtype[Any]:
-    """Return the type in which an array becomes an image: its own, or the next smaller of its kind that Pillow takes."""
+    """Return the type in which an array becomes an image: its own, or the next smaller type of its kind that Pillow
+    supports.
+    """
     dtype = array.dtype
     if array.ndim > 2:
         if dtype.kind in "ui":
@@ -225,7 +227,7 @@ def is_document(value: object) -> bool:
     return module is not None and isinstance(value, module.PDF)
 
 
-# `Nifti`, `Mesh`, `BioSequence`, `BioStructure`: files of science in each row, decoded by the packages of their fields.
+# `Nifti`, `Mesh`, `BioSequence`, `BioStructure`: scientific files in each row, decoded by the packages of their fields.
 
 
 _EXTRA = "datasets_core[science]"
@@ -374,12 +376,12 @@ def _text(data: bytes | None, path: str | None, paths: MediaPaths) -> IO[str]:
     return io.StringIO(_read(data, path, paths).decode("utf-8"), newline=None)
 
 
-# `Video`: a film in each row, decoded by torchcodec.
+# `Video`: a video in each row, decoded by torchcodec.
 
 
 @dataclass(frozen=True, slots=True)
 class Video(Media):
-    """A film in each row: written as a path, bytes or a torchcodec `VideoDecoder`, read as a `VideoDecoder`.
+    """A video in each row: written as a path, bytes or a torchcodec `VideoDecoder`, read as a `VideoDecoder`.
 
     Args:
         decode: False shows `{"bytes": …, "path": …}`, for which torchcodec is not needed.

@@ -445,7 +445,7 @@ class HubDownloads:
     # -- local files ---------------------------------------------------------------------------------------------------
 
     def missing_bytes(self, urls: Iterable[str]) -> int:
-        """Return the number of bytes to fetch for the files of some URLs, estimated from the cache."""
+        """Return the estimated number of bytes to fetch for the files of some URLs, given the cache."""
         missing: dict[str, int] = {}
         for url in urls:
             files, path = self._place(url)

@@ -36,7 +36,7 @@ class FileVersion:
 
 
 class SeekableFile(io.RawIOBase):
-    """Base class of files with a known size and a position that is read next."""
+    """Base class of files with a known size and a read position."""
 
     _size: int
     _at = 0
@@ -122,7 +122,7 @@ def check_same(name: str, held: FileVersion | None, found: FileVersion) -> FileV
 
 
 class _SoughtRanges:
-    """A file that is opened for each reading, and sought in.
+    """A file that is opened for each read, which seeks in it.
 
     Args:
         name: for messages.
@@ -257,7 +257,7 @@ class Merged:
 
 
 def merged(ranges: Iterable[Range]) -> list[Merged]:
-    """Return the requests for some ranges, in the order of their places; empty ranges need none.
+    """Return the requests for some ranges, in the order of their positions; empty ranges need none.
 
     >>> [(each.start, each.stop) for each in merged([(0, 90_000), (100_000, 190_000), (10_000_000, 10_000_010)])]
     [(0, 190000), (10000000, 10000010)]
@@ -296,7 +296,7 @@ def cut(start: int, stop: int) -> Iterator[Range]:
         yield start + (stop - start) * number // count, start + (stop - start) * (number + 1) // count
 
 
-# `Transport`: how the bytes of one file come, in three calls, and the failures that those who read by it know of.
+# `Transport`: access to the bytes of one file, in three calls, and the errors that its users handle.
 
 
 class NoRangesError(Exception):

@@ -248,7 +248,7 @@ class _Reading:
         raise TransientError("the server returned 416 for bytes that it has", status=416)
 
     def _is_all(self, response: HttpResponse) -> bool:
-        """Handle a response with the whole file: from a server without ranges, or for an empty file."""
+        """Handle a response with the whole file, from a server without ranges or for an empty file."""
         size = size_declared(response)
         version = None if size is None else self._checked(response, size)
         if size is None or version is None or self._came:
@@ -333,7 +333,7 @@ class OneResponse:
         self._attempts = transport.attempts(self._stall_timeout, lambda: self.digest.num_bytes)
 
     def chunk(self) -> bytes:
-        """Return the bytes that come next; none at the end."""
+        """Return the next bytes; none at the end."""
         found = self._attempts.call(self._waited_for)
         if not found:
             self.size = self.digest.num_bytes

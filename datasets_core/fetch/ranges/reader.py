@@ -219,7 +219,7 @@ class TransportRanges:
         return found
 
     def _fetched(self, parts: list[Range]) -> list[Bytes]:
-        """Return the bytes of each part, side by side; the first failure calls the others off."""
+        """Return the bytes of each part, fetched in parallel; the first failure cancels the others."""
         groups = [parts] if self._transport.takes_many else [[part] for part in parts]
         begun: list[Underway[tuple[list[Bytes], FileVersion | None]]] = []
         found: list[Bytes] = []
@@ -279,10 +279,11 @@ def _slice(data: Bytes, merged: Merged, start: int, stop: int) -> Bytes:
     return memoryview(data)[start - merged.start : stop - merged.start]
 
 
-# `ReadAhead`: what is read soon is fetched in threads meanwhile, in the order of its use and within a budget of bytes.
+# `ReadAhead`: data that will be read soon is fetched by threads, in the order of its use and within a budget of bytes.
 #
-# It is no run of an `Engine`: what is requested changes while it is fetched.  With a run for each change, a shuffled stream at
-# 20 ms of latency took 2.4 s instead of 1.9 s; a window counts jobs, not bytes, and closing waits for a server that hangs.
+# It is not a run of an `Engine`, since the requests change while data is fetched.  With a run for each change, a shuffled
+# stream at 20 ms of latency took 2.4 s instead of 1.9 s; a window counts jobs, not bytes, and closing waits for a server that
+# hangs.
 
 
 _LOOK_SECONDS = 1.0
@@ -301,9 +302,9 @@ class ReadAhead(Generic[T]):
     A forked process starts with the same list, and fetches all of it again.
 
     Args:
-        budget_bytes: how much may be fetched, or under way, and not taken; one thing may always be.  By default the setting
-            `stream_memory_bytes`.
-        threads: how many things are fetched at the same time; by default the setting `stream_threads`.
+        budget_bytes: limit of the bytes fetched or being fetched and not yet taken; one item is always allowed. Default: the
+        setting `stream_memory_bytes`.
+        threads: number of items fetched at the same time; default: the setting `stream_threads`.
 
     >>> ahead = ReadAhead(1_000, threads=2)
     >>> ahead.want((n, 100, lambda n=n: n * n) for n in range(5))
@@ -327,10 +328,10 @@ class ReadAhead(Generic[T]):
         return ReadAhead, (self._budget, self._most)
 
     def want(self, items: Iterable[tuple[Hashable, int, Callable[[], T]]]) -> None:
-        """Set what is taken next, in order; earlier requests that are not among it are dropped.
+        """Set the items that are taken next, in order; earlier requests that are not among them are dropped.
 
         Args:
-            items: for each thing its key, about how many bytes it takes, and what fetches it, which runs in a thread.
+            items: for each item its key, its approximate bytes, and a function that fetches it, which runs in a thread.
         """
         with self._lock:
             before, self._items = self._items, {}
@@ -341,7 +342,7 @@ class ReadAhead(Generic[T]):
             self._fill()
 
     def take(self, key: Hashable, fetch: Callable[[], T] | None = None) -> T:
-        """Return one of the requested results and remove it; fetch it here if no thread has begun to.
+        """Return one of the requested results and remove it; fetch it in this thread if no other thread has begun to.
 
         Args:
             key: the key of the result.
@@ -349,7 +350,7 @@ class ReadAhead(Generic[T]):
 
         Raises:
             KeyError: it was not requested, and `fetch` is None.
-            Exception: the error of its fetching; taken again, it is fetched again, by `fetch`.
+            Exception: the error of fetching it; a later call fetches it again with `fetch`.
         """
         with self._lock:
             item = self._items.pop(key, None)
@@ -385,7 +386,7 @@ class ReadAhead(Generic[T]):
             item.job = None
 
     def _drop(self, item: _Item[T]) -> None:
-        """Call off what is requested no more, or let it end."""
+        """Cancel fetches that are no longer requested, or let them end."""
         if item.job is None:
             return
         if item.job.begin():
@@ -394,10 +395,10 @@ class ReadAhead(Generic[T]):
             self._left.append(item)
 
     def _fill(self, *, taken: _Item[T] | None = None) -> None:
-        """Begin with as much as there is room for, in order.
+        """Start as many fetches as the budget allows, in order.
 
         Args:
-            taken: is waited for, so that its bytes are in use still.
+            taken: bytes of the item being waited for, which still count.
         """
         self._left = [item for item in self._left if item.job is not None and not item.job.done.is_set()]
         used = sum(item.num_bytes for item in self._left) + (taken.num_bytes if taken is not None else 0)
@@ -430,7 +431,7 @@ class Pieces:
     Args:
         transport: the transport.
         version: version of the file.
-        first: bytes that are already here.
+        first: bytes that were already fetched.
         start: their position.
         quiet: position before which nothing is prefetched, since reading may stop there.
 
@@ -455,7 +456,7 @@ class Pieces:
         self._ahead: deque[tuple[int, int, bytes, Underway[tuple[list[Bytes], FileVersion | None]]]] = deque()
 
     def at(self, place: int, count: int = 0) -> memoryview:
-        """Return the bytes from a position on that are here, or come next; empty at the end of the file.
+        """Return the buffered bytes from a position on, or the next ones; empty at the end of the file.
 
         Args:
             place: the position.
@@ -469,7 +470,7 @@ class Pieces:
         return self._data[place - self._start :]
 
     def has(self, place: int) -> bool:
-        """Return True if the bytes at a position are here, or being fetched."""
+        """Return True if the bytes at a position are buffered or being fetched."""
         return self._start <= place < self.stop or any(start <= place < stop for start, stop, _, _ in self._ahead)
 
     def skip_to(self, place: int, jump: int) -> None:
@@ -495,11 +496,11 @@ class Pieces:
 
     @property
     def stop(self) -> int:
-        """The position after the bytes that are here."""
+        """The position after the buffered bytes."""
         return self._start + len(self._data)
 
     def _next(self, place: int, count: int) -> tuple[int, memoryview]:
-        """Return the piece with a place, and where it begins."""
+        """Return the piece that contains a position, and its start."""
         self.drop(before=place)
         if not self._ahead or place < self._ahead[0][0]:
             self.drop()

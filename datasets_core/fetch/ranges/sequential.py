@@ -1,6 +1,6 @@
 """`RemoteBytes`: the bytes of a URL, in order or from any position on, and checked at their end.
 
-Nothing is stored.  They are requested in parts, while reading continues, and all of one version; from a server without
+Nothing is stored.  They are requested in parts of one version, while reading continues; from a server without
 ranges, in one response.
 """
 
@@ -73,10 +73,10 @@ def open_store(transport: Transport, whole: Callable[[], str], check: Callable[[
 
 
 class PartedBytes(io.RawIOBase):
-    """Bytes that come in parts.
+    """Bytes that are read in parts.
 
     Args:
-        transport: the way to them.
+        transport: the transport.
         whole: see `ReadRequest`.
         check: see `ReadRequest`.
     """
@@ -117,8 +117,8 @@ class PartedBytes(io.RawIOBase):
             unwanted: bytes that come next, up to the position that is sought.
 
         Returns:
-            What it took up to now: bytes, and for each request that was waited for as many as could have come meanwhile;
-                `sys.maxsize` if the server gives no parts.
+            The cost so far in bytes: those received, and for each request the number that could have been received during the
+                wait; `sys.maxsize` if the server does not support ranges.
         """
         self._is_skimmed, self._unwanted = bool(self.version), unwanted
         return self._num_waits * _WAIT_BYTES + (sys.maxsize if self._pieces is None else self._pieces.num_asked)
@@ -146,7 +146,7 @@ class PartedBytes(io.RawIOBase):
         return True
 
     def tell(self) -> int:
-        """Return the place of the next byte."""
+        """Return the position of the next byte."""
         return self._position
 
     def seek(self, offset: int, whence: int = os.SEEK_SET, /) -> int:
@@ -212,7 +212,7 @@ class PartedBytes(io.RawIOBase):
         raise NotImplementedError
 
     def _some(self, count: int) -> bytes | memoryview:
-        """Return the bytes at the present place; none at the end."""
+        """Return the bytes at the current position; none at the end."""
         self._open()
         here = self._position
         if self._file is None and here < len(self._kept):
@@ -263,7 +263,7 @@ class PartedBytes(io.RawIOBase):
             self._tail = bytes(tail.wait()[0][0])
 
     def _passed(self, place: int, data: bytes | memoryview) -> None:
-        """Take note of bytes that are given: what comes in order is checked at its end."""
+        """Record bytes that are returned: bytes read in order are checked at the end."""
         read, stop = self._digest.num_bytes, place + len(data)
         if place <= len(self._kept) < stop and len(self._kept) < _KEPT_BYTES:
             self._kept += data[len(self._kept) - place :]
@@ -272,7 +272,7 @@ class PartedBytes(io.RawIOBase):
         self._check_end()
 
     def _check_end(self) -> None:
-        """Compare all that came, where it came in order."""
+        """Check all bytes, if they were read in order."""
         if not self._is_checked and self._pieces is not None and self._digest.num_bytes == self._pieces.version.size:
             self._is_checked = True
             self.release()

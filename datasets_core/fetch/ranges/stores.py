@@ -67,7 +67,7 @@ class ObstoreTransport:
 
     Args:
         url: of the file.
-        options: as `obstore_options` gives them.
+        options: the result of `obstore_options`.
 
     Raises:
         MissingDependencyError: the package is not installed.
@@ -170,7 +170,7 @@ def _version(meta: Mapping[str, Any]) -> FileVersion:
 
 
 class _failures:  # noqa: N801 - used as a block
-    """Turns errors of `obstore` into one error of this library, without secrets and debugging output."""
+    """Converts errors of `obstore` to an error of this library, without secrets and debugging output."""
 
     def __init__(self, name: str) -> None:
         self._name = name
@@ -216,7 +216,7 @@ class StoreTransport:
     Args:
         url: of the file.
         storage_options: for the store.
-        policy: how often to try and how long to wait; as the settings say by default.
+        policy: number of tries, and the pauses; default: from the settings.
     """
 
     def __init__(
@@ -253,7 +253,7 @@ class StoreTransport:
 
     @property
     def takes_many(self) -> bool:
-        """See `Transport.takes_many`: a store that waits for many answers at once itself."""
+        """See `Transport.takes_many`: True for a store that itself waits for many answers at once."""
         with store_errors(self._url):
             store, _ = self._store()
         return bool(store.async_impl) and not self._is_conditional

@@ -36,7 +36,7 @@ from datasets_core.meta.split_info import SplitInfo
 from datasets_core.optional import is_installed
 from datasets_core.store.fingerprint import Hasher
 
-# A `Sequence` of a dict says that it is one, as it did when `datasets` ran scripts.
+# A `Sequence` of a dict is an instance of `Sequence`, as it was when `datasets` ran scripts.
 
 
 class _ScriptSequenceType(type):
@@ -45,7 +45,7 @@ class _ScriptSequenceType(type):
 
 
 class ScriptSequence(metaclass=_ScriptSequenceType):
-    """A list in each row; of dicts, it is stored as one dict of lists, which is a `Sequence` and has its `feature` too.
+    """A list in each row. A list of dicts is stored as one dict of lists, which is also a `Sequence` with its `feature`.
 
     >>> sequence = ScriptSequence({"text": Value("string")})
     >>> sequence, sequence.feature, isinstance(sequence, ScriptSequence), isinstance({}, ScriptSequence)
@@ -53,7 +53,7 @@ class ScriptSequence(metaclass=_ScriptSequenceType):
     """
 
     def __new__(cls, feature: Any = None, length: int = -1, id: str | None = None) -> Any:
-        """Return the `List`, or the dict of them.
+        """Return the `List`, or the dict of lists.
 
         Raises:
             ConfigurationError: `feature` is missing, or not a feature.
@@ -65,12 +65,12 @@ class ScriptSequence(metaclass=_ScriptSequenceType):
         return made
 
 
-# Small helpers that scripts take from inside `datasets`, and that nothing here needs but they.
+# Small helpers that scripts take from inside `datasets`; only scripts use them.
 
 
 @dataclass
 class PostProcessedInfo:
-    """Record of a post-processed dataset; is ignored."""
+    """Record of a post-processed dataset; it is ignored."""
 
     features: Features | None = None
     resources_checksums: dict[str, Any] | None = None
@@ -187,7 +187,7 @@ class Version(version.Version):
     """
 
     def __eq__(self, other: object) -> bool:
-        """Return True for the same version, and for its text; other values are no error."""
+        """Return True for the same version, and for its text; other values are not an error."""
         return self.is_valid(other) and super().__eq__(other)
 
     __hash__ = version.Version.__hash__
@@ -203,12 +203,12 @@ class Version(version.Version):
 
 
 def xopen(file: str | os.PathLike[str], mode: str = "r", *arguments: Any, **options: Any) -> IO[Any]:
-    """Return a file, local or at a URL, opened as `open` does.
+    """Open a local file or a URL like `open`.
 
     Args:
         file: its path or URL.
-        mode: "r" or "rb" where it is a URL.
-        arguments, options: those of `open`; `download_config` is left out.
+        mode: "r" or "rb" for a URL.
+        arguments, options: those of `open`; `download_config` is ignored.
     """
     options.pop("download_config", None)
     if not isinstance(file, str) or not files.is_url(file):
@@ -238,7 +238,7 @@ def is_local_path(url_or_filename: str | os.PathLike[str]) -> bool:
 
 
 def is_relative_path(url_or_filename: str | os.PathLike[str]) -> bool:
-    """Return True if a text is a path that starts from some folder.
+    """Return True if a text is a relative path.
 
     >>> is_relative_path("a/b.txt"), is_relative_path("/a"), is_relative_path("https://a/b")
     (True, False, False)
@@ -247,7 +247,7 @@ def is_relative_path(url_or_filename: str | os.PathLike[str]) -> bool:
 
 
 def url_or_path_join(base_name: str, *pathnames: str) -> str:
-    """Return a path or URL with parts after it.
+    """Return a path or URL with parts appended.
 
     >>> url_or_path_join("https://example.com/a/", "b.txt")
     'https://example.com/a/b.txt'
@@ -349,7 +349,7 @@ def map_nested(
 
 
 def asdict(obj: Any) -> Any:
-    """Return a dataclass, or a dict that holds some, as dicts; fields that are None, as is their default, are left out.
+    """Return a dataclass, or a dict with dataclasses, as dicts; fields that are None by default and still None are left out.
 
     Raises:
         TypeError: it is neither.
@@ -373,7 +373,7 @@ def _as_plain(value: Any) -> Any:
 
 
 def unique_values(values: Any) -> Iterator[Any]:
-    """Return each value once, in the order in which they first come.
+    """Return each value once, in the order of first occurrence.
 
     >>> list(unique_values("abca"))
     ['a', 'b', 'c']
@@ -382,7 +382,7 @@ def unique_values(values: Any) -> Iterator[Any]:
 
 
 def zip_dict(*dicts: Mapping[Any, Any]) -> Iterator[tuple[Any, tuple[Any, ...]]]:
-    """Yield the keys of dicts, each with its values in all of them.
+    """Yield the keys of dicts, each with its values in all dicts.
 
     >>> list(zip_dict({"a": 1}, {"a": 2}))
     [('a', (1, 2))]
@@ -392,7 +392,7 @@ def zip_dict(*dicts: Mapping[Any, Any]) -> Iterator[tuple[Any, tuple[Any, ...]]]
 
 
 def copyfunc(func: Any) -> FunctionType:
-    """Return a function, or the function of a method, again: what is set on it leaves the other as it is."""
+    """Return a copy of a function, or of the function of a method; attributes set on it do not change the original."""
     function = getattr(func, "__func__", func)
     made = FunctionType(function.__code__, function.__globals__, function.__name__, function.__defaults__, function.__closure__)
     made.__kwdefaults__, made.__doc__ = function.__kwdefaults__, function.__doc__
@@ -482,7 +482,7 @@ def __dir__() -> list[str]:
 
 @dataclass(frozen=True)
 class TaskTemplate:
-    """A task, and which columns of a dataset play a part in it.
+    """A task, and the columns of a dataset that it uses.
 
     >>> template = TextClassification(text_column="review", label_column="stars")
     >>> template.column_mapping
@@ -497,20 +497,22 @@ class TaskTemplate:
 
     @property
     def features(self) -> Features:
-        """The columns of the task, by the task's own names."""
+        """The columns of the task, under the task's names."""
         return Features({**self.input_schema, **self.label_schema})
 
     @property
     def column_mapping(self) -> dict[str, str]:
-        """The dataset's name of each column → the task's: of the fields that end in `_column`, in the order of the schemas."""
+        """Name of each column in the dataset → name in the task: from the fields that end in `_column`, in the order of the
+        schemas.
+        """
         columns = [getattr(self, field.name) for field in dataclasses.fields(self) if field.name.endswith("_column")]
         return dict(zip(columns, [*self.input_schema, *self.label_schema], strict=False))
 
     def align_with_features(self, features: Mapping[str, Any]) -> Self:
-        """Return the template with the labels of these features, where the task has labels.
+        """Return the template with the labels of these features, if the task has labels.
 
         Raises:
-            ConfigurationError: a column of labels is missing, or holds none.
+            ConfigurationError: the column of labels is missing, or does not contain labels.
         """
         return self
 
@@ -537,8 +539,8 @@ class _Labelled(TaskTemplate):
         if column not in features:
             known = ", ".join(map(repr, features))
             raise ConfigurationError(
-                f"The task {self.task!r} takes its labels from column {column!r}, which is none of the features. "
-                f"Name one of {known}."
+                f"The task {self.task!r} takes its labels from column {column!r}, which is not one of the "
+                f"features. Name one of {known}."
             )
         if not isinstance(features[column], ClassLabel):
             raise ConfigurationError(
@@ -586,7 +588,7 @@ class AudioClassification(_Labelled):
 
 @dataclass(frozen=True)
 class AutomaticSpeechRecognition(TaskTemplate):
-    """Sounds, each with what is said in it."""
+    """Sounds, each with its transcription."""
 
     task: str = "automatic-speech-recognition"
     input_schema: ClassVar[Features] = Features({"audio": Audio()})
@@ -598,7 +600,7 @@ class AutomaticSpeechRecognition(TaskTemplate):
         """Return the template with the rate of the column of audio clips.
 
         Raises:
-            ConfigurationError: that column is missing, or holds no audio clips.
+            ConfigurationError: that column is missing, or does not contain audio clips.
         """
         if not isinstance(features.get(self.audio_column), Audio):
             raise ConfigurationError(
@@ -633,7 +635,7 @@ class Summarization(TaskTemplate):
 
 @dataclass(frozen=True)
 class QuestionAnsweringExtractive(TaskTemplate):
-    """Questions about a text, which the answers are pieces of."""
+    """Questions about a text; the answers are parts of the text."""
 
     task: str = "question-answering-extractive"
     input_schema: ClassVar[Features] = Features({"question": Value("string"), "context": Value("string")})

@@ -62,7 +62,7 @@ class EagerTensor(np.ndarray[Any, Any]):
         return (tensor(each) for each in self.view(np.ndarray))
 
     def __array_ufunc__(self, ufunc: Any, method: str, *inputs: Any, **kwargs: Any) -> Any:
-        """Compute with numpy; Python values are taken in the type of the first tensor, as in TensorFlow."""
+        """Compute with numpy; Python values are converted to the type of the first tensor, as in TensorFlow."""
         dtype = next(each.dtype for each in inputs if isinstance(each, EagerTensor))
         given = [each.view(np.ndarray) if isinstance(each, EagerTensor) else _like(each, dtype) for each in inputs]
         out = kwargs.get("out")
@@ -200,7 +200,7 @@ def _rows(elements: Any) -> Iterator[Any]:
 
 
 def _of(function: Callable[..., Any]) -> Callable[..., Any]:
-    """Return a function of numpy as one of a tensor."""
+    """Return a numpy function as a function of tensors."""
 
     def called(x: Any, *args: Any, name: str | None = None, **kwargs: Any) -> Any:
         return tensor(function(np.asarray(tensor(x)), *args, **kwargs))
@@ -305,7 +305,7 @@ def _parsed(value: Any) -> Any:
 
 
 def decode_raw(input_bytes: Any, out_type: Any, little_endian: bool = True, fixed_length: Any = None, name: Any = None) -> Any:
-    """Return strings of bytes as numbers; strings of one length give one more dimension."""
+    """Return byte strings as numbers; strings of the same length add a dimension."""
     texts = np.asarray(tensor(input_bytes))
     kind = _numpy_type(out_type).newbyteorder("<" if little_endian else ">")
     parts = [np.frombuffer(each, kind) for each in texts.reshape(-1)]
@@ -430,7 +430,8 @@ _CHANNELS = {"1": 1, "L": 1, "I": 1, "P": 3, "CMYK": 3}
 
 
 def decode_image(contents: Any, channels: int | None = None, dtype: Any = np.uint8, *args: Any, **kwargs: Any) -> Any:
-    """Return the pixels of a JPEG, PNG or BMP file: height, width and channels; those of a GIF with its frames first.
+    """Return the pixels of a JPEG, PNG or BMP file with the axes height, width and channels; for a GIF, frames are the first
+    axis.
 
     Raises:
         InvalidArgumentError: the bytes are not an image.
@@ -455,7 +456,7 @@ def decode_image(contents: Any, channels: int | None = None, dtype: Any = np.uin
 
 
 def _pixels(image: Any, channels: int, kind: np.dtype[Any]) -> Any:
-    """Return the pixels of an image of Pillow; 8 bits of 16 are the high ones, and 16 of 8 are scaled, as libpng does."""
+    """Return the pixels of a Pillow image; 16 bits become their high 8 bits, and 8 bits are scaled to 16, as in libpng."""
     if image.mode.startswith("I;16"):
         deep = np.asarray(image)[..., None].repeat(channels, axis=2)
         return deep.astype(kind) if kind == np.uint16 else (deep >> 8).astype(kind)
@@ -518,7 +519,7 @@ RECORDS: dict[str, Any] = {
 
 
 class EagerDataset:
-    """`tf.data.Dataset` over a function that gives its elements; each iteration calls it again.
+    """`tf.data.Dataset` over a function that returns its elements; each iteration calls it again.
 
     >>> [int(each) for each in EagerDataset.from_tensor_slices([1, 2, 3]).map(lambda x: x * 2).take(2)]
     [2, 4]
@@ -686,4 +687,4 @@ NAMES: dict[str, Mapping[str, Any]] = {
     "tf.python_io": {"tf_record_iterator": lambda path, options=None: records(_paths(path))},
     "tf.train": TRAIN,
 }
-"""Module of TensorFlow → its names that are here."""
+"""Module of TensorFlow → its names that exist here."""

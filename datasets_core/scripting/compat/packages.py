@@ -26,7 +26,7 @@ from datasets_core.optional import distribution, needed
 from datasets_core.scripting.compat.tables import compat_module_of
 from datasets_core.scripting.modules import script_folder, script_place
 
-# `etils.epath`, and the paths that TFDS builders get: those of `pathlib`, with the verbs that etils adds.
+# `etils.epath`, and the paths that TFDS builders get: those of `pathlib`, with the methods that etils adds.
 
 
 PathLike = str | os.PathLike[str]
@@ -36,7 +36,7 @@ _SCHEMES = ("gs:/", "s3:/", "http:/", "https:/")  # pathlib drops one of their s
 
 
 class Path(_Kind):  # type: ignore[misc]  # that of this system
-    """A path of this machine, with what `epath.Path` can do beyond `pathlib.Path`.
+    """A local path, with the methods of `epath.Path` that `pathlib.Path` does not have.
 
     >>> path = Path("a") / "b.txt"
     >>> type(path) is Path, path.name, path.format(1), Path("{}").format("x") == Path("x")
@@ -53,31 +53,31 @@ class Path(_Kind):  # type: ignore[misc]  # that of this system
         return str(self)
 
     def format(self, *args: Any, **kwargs: Any) -> Path:
-        """Return the path with its braces filled in, as those of a text."""
+        """Return the path with its braces filled in, like `str.format`."""
         return type(self)(str(self).format(*args, **kwargs))
 
     def copy(self, dst: PathLike, overwrite: bool = False) -> Path:
         """Copy the file.
 
         Raises:
-            FileExistsError: there is one already, and it is not to be replaced.
+            FileExistsError: the target exists, and `overwrite` is False.
         """
         self._check_free(dst, overwrite)
         shutil.copyfile(self, dst)
         return type(self)(dst)
 
     def copytree(self, dst: PathLike) -> Path:
-        """Copy the folder, with all that is in it."""
+        """Copy the folder with its content."""
         shutil.copytree(self, dst)
         return type(self)(dst)
 
     def rmtree(self, missing_ok: bool = False) -> None:
-        """Remove the folder, with all that is in it."""
+        """Remove the folder with its content."""
         if not missing_ok or self.exists():
             shutil.rmtree(self)
 
     def glob(self, pattern: str, **_: Any) -> Iterator[Path]:
-        """Yield the paths below that match a pattern, in their order; an absolute pattern is taken alone, as in etils."""
+        """Yield the paths below that match a pattern, in order; an absolute pattern is used without this path, as in etils."""
         if "**" in pattern:
             return iter(super().glob(pattern))
         return (type(self)(path) for path in glob(os.path.join(str(self), pattern)))
@@ -91,11 +91,11 @@ class Path(_Kind):  # type: ignore[misc]  # that of this system
         super().mkdir(0o777 if mode is None else mode, parents=parents, exist_ok=exist_ok)
 
     def open(self, mode: str = "r", encoding: str | None = None, errors: str | None = None, **kwargs: Any) -> Any:
-        """Return the file, opened; texts are UTF-8."""
+        """Open the file; texts are UTF-8."""
         return super().open(mode, encoding=_encoding(mode, encoding), errors=errors, **kwargs)
 
     def read_text(self, encoding: str | None = None, errors: str | None = None) -> str:
-        """Return the text of the file, which is UTF-8."""
+        """Return the text of the file, as UTF-8."""
         found: str = super().read_text(encoding or "utf-8", errors)
         return found
 
@@ -189,7 +189,7 @@ class _ReopenedFile(io.RawIOBase):
 
 
 class _Text(io.TextIOWrapper):
-    """A text file whose lines end as in TensorFlow: only at a line feed.  It can be read after `close`, from its beginning."""
+    """A text file whose lines end only at a line feed, as in TensorFlow.  It can be read after `close`, from its beginning."""
 
     def close(self) -> None:
         """Close the file until it is read again."""
@@ -226,14 +226,14 @@ class _Bytes(io.BufferedReader):
 
 
 class _OpensFiles(type):
-    """The class of what opens a file when it is called: open files are its instances."""
+    """Metaclass of `GFile`: calling it opens a file, and open files are its instances."""
 
     def __instancecheck__(cls, instance: object) -> bool:
         return isinstance(instance, io.IOBase)
 
 
 class GFile(metaclass=_OpensFiles):
-    """An open file: of text, unless the mode says "b".
+    """An open file: a text file unless the mode contains "b".
 
     >>> import tempfile
     >>> with tempfile.TemporaryDirectory() as folder:
@@ -258,7 +258,7 @@ Open = FastGFile = GFile
 
 
 def _local(given: Given) -> str:
-    """Return a path of this machine.
+    """Return a local path.
 
     Raises:
         ConfigurationError: it is a URL.
@@ -289,7 +289,7 @@ def listdir(path: Given) -> list[str]:
 
 
 def glob(pattern: Given | list[Given] | tuple[Given, ...]) -> list[str]:
-    """Return the paths that fit a pattern, or one of several; `*` and `?` mean also a dot at the beginning, and never a slash.
+    """Return the paths that match a pattern, or one of several; `*` and `?` also match a leading dot, but never a slash.
 
     >>> glob("/no/such/folder/*")
     []
@@ -306,7 +306,7 @@ def walk(
 
 
 def makedirs(path: Given) -> None:
-    """Make a folder, and those above it, if there is none."""
+    """Make a folder, and its parents, if they do not exist."""
     os.makedirs(_local(path), exist_ok=True)
 
 
@@ -321,7 +321,7 @@ def remove(path: Given) -> None:
 
 
 def rmtree(path: Given) -> None:
-    """Remove a folder with all that is in it."""
+    """Remove a folder with its content."""
     shutil.rmtree(_local(path))
 
 
@@ -329,7 +329,7 @@ def copy(src: Given, dst: Given, overwrite: bool = False) -> None:
     """Copy a file.
 
     Raises:
-        FileExistsError: there is one already, and it is not to be replaced.
+        FileExistsError: the target exists, and `overwrite` is False.
     """
     _check_free(dst, overwrite)
     shutil.copyfile(_local(src), _local(dst))
@@ -339,7 +339,7 @@ def rename(src: Given, dst: Given, overwrite: bool = False) -> None:
     """Move a file or a folder.
 
     Raises:
-        FileExistsError: there is one already, and it is not to be replaced.
+        FileExistsError: the target exists, and `overwrite` is False.
     """
     _check_free(dst, overwrite)
     os.replace(_local(src), _local(dst))
@@ -362,7 +362,7 @@ class _Status:
 
 
 def join(path: Given, *paths: Given) -> str:
-    """Paths, one below the other.
+    """Return paths joined.
 
     >>> join("a", "b", "c")
     'a/b/c'
@@ -371,7 +371,7 @@ def join(path: Given, *paths: Given) -> str:
 
 
 def get_registered_schemes() -> list[str]:
-    """Return the schemes of the file systems that these functions know."""
+    """Return the schemes of the file systems that these functions support."""
     return ["", "file"]
 
 
@@ -408,7 +408,7 @@ _MODULES = {
 
 
 class LazyImports:
-    """Packages by the names that TFDS has for them.
+    """Packages by their names in TFDS.
 
     >>> LazyImports().json.loads("[1]")
     [1]
@@ -466,7 +466,7 @@ class LazyModules:
 lazy_modules = LazyModules()
 
 
-# `absl`, `six` and `tree` where they are not installed: what builders of TFDS use of packages that it brought along.
+# `absl`, `six` and `tree` if they are not installed: the parts that TFDS builders use.
 
 
 _logger = _logging.getLogger("absl")
@@ -505,7 +505,7 @@ class AbslLogging(SimpleNamespace):
 
     @staticmethod
     def log_every_n(level: int, message: str, n: int, *args: Any) -> None:
-        """Log a message each `n`-th time, beginning with the first."""
+        """Log a message every `n`-th time, beginning with the first."""
         if next(_said(message)) % n == 1 or n == 1:
             AbslLogging.log(level, message, *args)
 
@@ -577,7 +577,7 @@ six = SimpleNamespace(
 
 
 def map_structure(function: Callable[..., Any], *structures: Any, **_: Any) -> Any:
-    """Return the result of a function for each leaf of a nest, or for the leaves of several nests of one form.
+    """Return the result of a function for each leaf of a nest, or for the leaves of several nests of the same structure.
 
     >>> map_structure(lambda a, b: a + b, {"x": [1, 2]}, {"x": [3, 4]})
     {'x': [4, 6]}

@@ -1,4 +1,4 @@
-"""Names of old libraries that scripts use, each with its home here; modules that open them on use."""
+"""Names of old libraries that scripts use, each with its location here; modules that import them on use."""
 
 from __future__ import annotations
 
@@ -177,7 +177,7 @@ HUGGING_FACE_MODULES: Mapping[str, Mapping[str, str]] = {
     "datasets.utils.version": {**_VERSION},
     **_PACKAGED,
 }  # fmt: skip
-"""Old module → its names → `home.module:name`, or `home.module` alone; `*` names a module all of whose names it has."""
+"""Old module → its names → `home.module:name`, or `home.module` alone; `*` names a module whose names it all has."""
 
 _METRICS = "metrics were removed in datasets 3.0; use the package 'evaluate'"
 HUGGING_FACE_REASONS: Mapping[str, str] = {
@@ -191,7 +191,7 @@ HUGGING_FACE_REASONS: Mapping[str, str] = {
     "datasets.arrow_reader.ArrowReader": "rows are read by load_dataset, which says which rows of which files",
     "datasets.formatting.get_formatter": "rows come in a format by dataset.with_format()",
     "datasets.hub.hf_hub_url": "files are named by their URL, or relative to the script's folder",
-    "datasets.parallel.parallel_backend": "jobs run side by side with num_proc=, or on an engine",
+    "datasets.parallel.parallel_backend": "jobs run in parallel with num_proc=, or on an engine",
     "datasets.percent": "slices are written as text: split='train[:10%]'",
     "datasets.SplitBase": "splits are named by text, by Split.TRAIN and its like, or by a ReadInstruction",
     "datasets.search.FaissIndex": "vectors are searched by the methods of Dataset: add_faiss_index()",
@@ -208,7 +208,7 @@ HUGGING_FACE_REASONS: Mapping[str, str] = {
 """Full old name, or a name alone → what to do where it is missing."""
 
 
-# Where the names of `tensorflow_datasets`, `tensorflow` and `etils` live that scripts use.
+# Locations of the names of `tensorflow_datasets`, `tensorflow` and `etils` that scripts use.
 
 
 _TF_FEATURES = _at(
@@ -439,7 +439,7 @@ UNLESS_INSTALLED: frozenset[str] = frozenset({"absl", "etils", "six", "tensorflo
 """Top-level names with a compatibility module only if the package itself is not installed."""
 
 
-# Compatibility modules: modules of ours with the names of `datasets` and similar libraries, for scripts alone.
+# Compatibility modules: modules of this library with the names of `datasets` and similar libraries, only for scripts.
 
 
 __path__: list[str] = []  # a package whose modules are not files
@@ -465,7 +465,7 @@ def compat_module_of(dotted: str) -> str | None:
 
 
 class Face(ModuleType):
-    """One module of an old library: its names open when they are used, from where they live today."""
+    """One module of an old library: its names are imported on use, from their current location."""
 
     def __getattr__(self, name: str) -> Any:
         old = _old_name(self.__name__)
@@ -485,7 +485,7 @@ def open_module(old: str) -> ModuleType:
     """Return the compatibility module for an old module.
 
     Raises:
-        ModuleNotFoundError: there is none.
+        ModuleNotFoundError: it does not exist.
 
     >>> open_module("datasets.tasks").TextClassification.task
     'text-classification'
@@ -540,7 +540,7 @@ class _Finder:
     def find_spec(
         self, fullname: str, path: Sequence[str] | None = None, target: ModuleType | None = None
     ) -> ModuleSpec | None:
-        """Return the import system's question."""
+        """Find a module for the import system."""
         if not fullname.startswith(f"{__name__}."):
             return None
         old = _old_name(fullname)

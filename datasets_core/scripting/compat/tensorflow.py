@@ -70,12 +70,12 @@ class DType(str):
 
     @property
     def kind(self) -> str:
-        """The letter by which numpy says what kind of values it is."""
+        """The letter of the kind of values in numpy."""
         return np.dtype(self.as_numpy_dtype).kind
 
     @property
     def type(self) -> Any:
-        """The type of numpy, under the name that numpy's own types have for it."""
+        """The numpy type, under the attribute name of numpy's own types."""
         return self.as_numpy_dtype
 
     @property
@@ -110,7 +110,7 @@ class DType(str):
 
     @property
     def is_numpy_compatible(self) -> bool:
-        """True if numpy has such a type."""
+        """True if numpy has this type."""
         return self.name not in _OTHERS
 
     @property
@@ -179,7 +179,7 @@ __version__ = "2.21.0"  # whose names these are
 
 
 class Missing:
-    """A name of TensorFlow that needs it: it may be named, in annotations or as a default, and not be used.
+    """A name that needs TensorFlow: it may be mentioned, in annotations or as a default, but not used.
 
     >>> op = Missing("tf.data").TFRecordDataset
     >>> op
@@ -266,7 +266,7 @@ class Names:
         return f"<{self._tf_name}, in part>"
 
 
-# -- what a feature of tf.train.Example is: kept, since scripts say it before they read any ----------------------------------
+# -- features of tf.train.Example: kept, since scripts declare them before they read records ----------------------------------
 
 
 class FixedLenFeature(NamedTuple):
@@ -296,7 +296,7 @@ class VarLenFeature(NamedTuple):
 
 
 def as_text(bytes_or_text: Any, encoding: str = "utf-8") -> str:
-    """Text, of text or of bytes.
+    """Return text from text or bytes.
 
     >>> as_text(b"a"), as_text("a")
     ('a', 'a')
@@ -312,7 +312,7 @@ def as_text(bytes_or_text: Any, encoding: str = "utf-8") -> str:
 
 
 def as_bytes(bytes_or_text: Any, encoding: str = "utf-8") -> bytes:
-    """Bytes, of text or of bytes.
+    """Return bytes from text or bytes.
 
     >>> as_bytes("a")
     b'a'
@@ -337,7 +337,7 @@ def as_str_any(value: Any, encoding: str = "utf-8") -> str:
 
 
 def path_to_str(path: Any) -> Any:
-    """Return a path as text; anything else as it is."""
+    """Return a path as text; other values unchanged."""
     return os.fspath(path) if isinstance(path, os.PathLike) else path
 
 
@@ -350,19 +350,19 @@ def get_logger() -> _logging.Logger:
 
 
 def executing_eagerly() -> Any:
-    """Return True if values are computed at once: always."""
+    """Return True: values are always computed immediately."""
     return True
 
 
 def enable_v2_behavior() -> None:
-    """Do nothing: there is no other behaviour."""
+    """Do nothing: this behaviour is the only one."""
 
 
 enable_eager_execution = disable_eager_execution = disable_v2_behavior = enable_v2_behavior
 
 
 class OtherError(Exception):
-    """An error of TensorFlow that nothing here raises."""
+    """An error of TensorFlow that is never raised here."""
 
 
 class _Parsed(ValueError):

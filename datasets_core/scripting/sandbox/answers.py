@@ -24,7 +24,7 @@ from datasets_core.scripting.sandbox.denials import Denial, head_of
 from datasets_core.scripting.sandbox.grants import Granted, OwnFiles, is_remote, own_names
 from datasets_core.scripting.sandbox.served import CONFIG_FIELDS
 
-# `PrefetchedFiles`: what was fetched before a script could read the user's files, which is all that it is given from then
+# `PrefetchedFiles`: files fetched before a script could read the user's files, which are all that it is given from then
 # on.
 
 
@@ -84,10 +84,11 @@ _BY_HAND = "fetched by hand"
 
 
 def sandboxed_manager(manager: Any, granted: Granted, folder: str) -> Any:
-    """Return a download manager for a sandboxed script: with its own folder, without secrets, with checks at every hop.
+    """Return a download manager for a sandboxed script: with its own folder, without secrets, and with checks at every
+    redirect.
 
     Args:
-        manager: of the build; an object that is not a `DownloadManager` is the user's own, and used unchanged.
+        manager: of the build; an object that is not a `DownloadManager` comes from the user and is used unchanged.
         granted: the rules.
         folder: of downloads.
     """
@@ -133,8 +134,8 @@ class Answers:
         granted: the rules.
         base_path: base of relative paths.
         folder: of downloads, readable for the script.
-        manager: fetches and unpacks; None answers from the record alone.
-        record: earlier answers; it grows.
+        manager: fetches and unpacks; None: answer only from the record.
+        record: earlier answers; new ones are added.
         before: files fetched before the script could read the user's files, the only ones it gets now; None: no restriction.
         is_blind: True for the run without the user's files.
         own: files of the script's own repository, which it may have; None for a script in a folder.
@@ -171,7 +172,7 @@ class Answers:
         """Return the answer: the result, or an error for the script to raise.
 
         Raises:
-            DatasetGenerationError: a malformed request, which code of ours never sends; the process is ended.
+            DatasetGenerationError: a malformed request, which the library never sends; the process is ended.
         """
         self._check_form(question)
         try:
@@ -260,7 +261,7 @@ class Answers:
         self.asked.update(dict.fromkeys(urls))
 
     def _is_own(self, name: str) -> bool:
-        """Return True if a file of the script's repository is meant."""
+        """Return True if the name refers to a file of the script's repository."""
         return bool(own_names(self._own, [name]))
 
     def _is_remote(self, name: str) -> bool:
@@ -287,7 +288,7 @@ class Answers:
         return {} if self._own is None or not own else brought(self._own, own, self._manager)
 
     def fetched_before(self, script: str) -> PrefetchedFiles:
-        """Return all requested files, fetched: the only files of a later run that sees the user's files.
+        """Fetch and return all requested files: the only files of a later run that sees the user's files.
 
         Args:
             script: for messages.
@@ -320,7 +321,7 @@ class Answers:
         return [self._readable(place) if isinstance(place := found.get(name), str) else "" for name in names]
 
     def _extract_shown(self, names: list[str]) -> list[str]:
-        """Archives unpacked without what systems and editors left in them, as scripts of TFDS expect."""
+        """Archives unpacked without files of systems and editors, as TFDS scripts expect."""
         self._manager.skips_junk = True
         try:
             return self._extract(names)
@@ -341,7 +342,7 @@ class Answers:
         return full
 
     def _readable(self, place: str) -> str:
-        """Return a file where the script may read it; what the user's own manager put elsewhere is copied."""
+        """Return a file in a place where the script may read it; a file that the user's own manager put elsewhere is copied."""
         try:
             self._granted.path(place)
         except DeniedAccessError:
@@ -393,19 +394,19 @@ class Answers:
         return {"position": data.seek(question.get("offset", 0), question.get("whence", 0))}
 
     def close(self) -> None:
-        """Close what the script left open."""
+        """Close the files that the script left open."""
         opened, self._open = self._open, {}
         for data, _ in opened.values():
             data.close()
 
 
 def brought(own: OwnFiles, names: list[str], manager: Any) -> dict[str, str]:
-    """Return files of a script's repository, where the script may read them, on the record of a manager as if it had fetched
-    them.
+    """Return files of a script's repository, in a place where the script may read them, and record them in a manager as if it
+    had fetched them.
 
     Args:
         own: fetches them.
-        names: what the script calls them.
+        names: their names in the script.
         manager: the manager.
     """
     config = getattr(manager, "download_config", None)
@@ -417,7 +418,7 @@ def brought(own: OwnFiles, names: list[str], manager: Any) -> dict[str, str]:
 
 
 def _told(error: DatasetsCoreError) -> dict[str, Any]:
-    """Return an error as an answer, without the place in the code of the parent."""
+    """Return an error as an answer, without the location in the parent's code."""
     head = head_of(error)
     head["error"]["traceback"] = []
     return head

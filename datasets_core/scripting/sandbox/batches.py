@@ -79,11 +79,11 @@ def _stays() -> NoReturn:
 
 
 def encoded(value: Any, hold: Hold, *, own: str | tuple[str, ...] = (), depth: int = 0) -> Any:
-    """Return the form of a value as JSON.
+    """Return a value in a JSON form.
 
     Args:
         value: the value.
-        hold: returns the form of other than plain values.
+        hold: returns the form of values that are not plain.
         own: prefix of texts that are not sent: paths in a folder that is removed with the process.
         depth: nesting of the value.
 
@@ -121,10 +121,10 @@ def decoded(form: Any, held: Callable[[Mapping[str, Any]], Any]) -> Any:
 
     Args:
         form: the result of `encoded`; it may be forged.
-        held: returns the value for the form of other than plain values.
+        held: returns the value for a form of values that are not plain.
 
     Raises:
-        ConfigurationError: not a form.
+        ConfigurationError: an invalid form.
 
     >>> decoded({"d": {"files": ["a", {"t": ["b", {"b": "Yw=="}]}]}}, unknown)
     {'files': ['a', ('b', b'c')]}
@@ -176,7 +176,7 @@ def refused(value: Any) -> dict[str, Any]:
         ConfigurationError: always.
     """
     raise ConfigurationError(
-        f"{value!r} ({type(value).__name__}) cannot be said to a confined script. Give texts, numbers, lists and dicts of "
+        f"{value!r} ({type(value).__name__}) cannot be passed to a confined script. Give texts, numbers, lists and dicts of "
         "them, or pass trust_remote_code=True if you trust the script."
     )
 
@@ -193,13 +193,13 @@ class Values:
         self._values: list[Any] = []
 
     def hold(self, value: Any) -> dict[str, Any]:
-        """Keep a value, and give its form."""
+        """Store a value, and return its form."""
         self._values.append(value)
         kind = "once" if holds_once(value) else "data" if is_data(value) else "value"
         return {"held": {"number": len(self._values) - 1, "kind": kind, "identity": _identity(value)}}
 
     def held(self, form: Mapping[str, Any]) -> Any:
-        """Return the value of a form that came back."""
+        """Return the stored value of a form."""
         return self._values[form["number"]]
 
 
@@ -222,7 +222,7 @@ def remote_value(form: Mapping[str, Any]) -> RemoteValue:
 
 
 def given_back(value: Any) -> dict[str, Any]:
-    """Return the form in which the parent gives a held value back."""
+    """Return the form in which the parent sends a held value back."""
     return {"held": {"number": value.number}} if isinstance(value, RemoteValue) else refused(value)
 
 
@@ -276,7 +276,7 @@ class OtherKey:
     """An invalid key, as text.
 
     Args:
-        text: its words.
+        text: the text.
     """
 
     def __init__(self, text: str) -> None:
@@ -296,7 +296,7 @@ class OtherKey:
 
 
 def keys_form(keys: Sequence[Any]) -> tuple[dict[str, Any], pa.Buffer | None]:
-    """Keys as the head and the payload of a message.
+    """Return keys as the head and the payload of a message.
 
     >>> keys_form([4, 5, 6])[0], keys_form([("a", 1)])[0]
     ({'span': [4, 7]}, {'keys': [{'t': ['a', 1]}]})
@@ -418,8 +418,8 @@ class Receiver:
     """Batches of payloads, checked.
 
     Args:
-        what: whose rows, as the subject of a sentence.
-        expected: the schema that every batch has; None if rows decide.
+        what: the sender of the rows, as the subject of a sentence.
+        expected: the schema of every batch; None if the rows determine it.
 
     Attributes:
         empty_bytes: of memory that values take which took none on the pipe.
@@ -452,7 +452,7 @@ class Receiver:
                 return found
             return [decoded(form, _key) for form in head["keys"]]
         except _FAULTS as error:
-            raise self._refused(f"keys that are none ({type(error).__name__})") from error
+            raise self._refused(f"invalid keys ({type(error).__name__})") from error
 
     def batch(self, head: Mapping[str, Any], payload: Any) -> pa.RecordBatch:
         """Return the next rows.
@@ -474,14 +474,14 @@ class Receiver:
         if batch.num_rows != head.get("rows"):
             raise self._refused(f"a batch of {batch.num_rows} rows, which was announced with {head.get('rows')!r}")
         if self._expected is not None and not batch.schema.equals(self._expected):
-            raise self._refused("rows of other columns than it announced")
+            raise self._refused("rows with other columns than announced")
         return batch
 
     def table(self, payload: Any) -> pa.Table:
         """Return one table.
 
         Raises:
-            DatasetGenerationError: what came is none.
+            DatasetGenerationError: the payload is not a table.
         """
         try:
             table = pa.Table.from_batches(*self._stream(payload))
@@ -643,7 +643,7 @@ def check_message(message: Any) -> None:
             raise ValueError("compressed buffers")
         _check_buffers(header.structs(_BUFFERS, 2), 0 if message.body is None else len(message.body))
     except struct.error as error:
-        raise ValueError("metadata that are none") from error
+        raise ValueError("invalid metadata") from error
 
 
 def _check_buffers(buffers: Any, size: int) -> None:

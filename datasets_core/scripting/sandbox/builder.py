@@ -1,7 +1,7 @@
 """`SandboxedBuilder`: a builder whose script runs in a sandboxed process, with the interface of any builder.
 
-The author's builder lives in the process, with all that its hooks leave on `self`.  What it makes comes as checked values and
-batches; downloads, keys, order, shards, checks and the commit are the parent's, by the same code as ever.
+The author's builder lives in the process, with the state that its hooks set on `self`. Its results arrive as checked values and
+batches. Downloads, keys, order, shards, checks and the commit are done by the parent, with the same code as for other builders.
 """
 
 from __future__ import annotations
@@ -83,7 +83,7 @@ class SandboxedBuilder(DatasetBuilder):
     Args:
         confinement: the sandbox of the script.
         deadline: for creating its builder.
-        said: arguments of any builder.
+        said: the arguments of `DatasetBuilder`.
     """
 
     is_confined: ClassVar[bool] = True
@@ -145,7 +145,7 @@ class SandboxedBuilder(DatasetBuilder):
         return self.split_generators(dl_manager)
 
     def _own_folders(self) -> Iterator[str]:
-        """See `Built`; what the script names itself is not believed."""
+        """See `Built`; the name that the script reports is not trusted."""
         places = (settings().downloads_dir, settings().extracted_dir, self.download_dir or "")
         for folder in super()._own_folders():
             if self.is_partial or folder in places or self.has_source(folder):
@@ -283,7 +283,7 @@ class SandboxedBuilder(DatasetBuilder):
             raise Replay(self._schema_of(again))
 
     def has_source(self, path: str) -> bool:
-        """See `DatasetBuilder.has_source`: what the script itself may read."""
+        """See `DatasetBuilder.has_source`: paths that the script itself may read."""
         try:
             self._confinement.granted.path(path)
         except DeniedAccessError:
@@ -291,7 +291,7 @@ class SandboxedBuilder(DatasetBuilder):
         return True
 
     def place_of_row(self, job: Part, row: int, key: Any) -> str | None:
-        """See `DatasetBuilder.place_of_row`: another process makes the rows up to it again."""
+        """See `DatasetBuilder.place_of_row`: another process generates the rows up to it again."""
         request = {"do": "place_of_row", "part": self._part_form(job), "row": row, "key": encoded(key, _no_key)}
         try:
             with contextlib.closing(
@@ -334,7 +334,7 @@ class SandboxedBuilder(DatasetBuilder):
         return message
 
     def _hear(self, head: Mapping[str, Any]) -> None:
-        """Take over what the script has changed of its info."""
+        """Apply the changes that the script made to its info."""
         if "info" in head:
             changed = info_of(head["info"], path=self._confinement.children.script, place="the info of its builder")
             for name in vars(changed):
@@ -389,7 +389,7 @@ class SandboxedBuilder(DatasetBuilder):
         return denials
 
     def _limit(self, job: Part) -> int | None:
-        """Return bytes of rows that may be made; None if they go to no disk."""
+        """Return the bytes of rows that may be generated; None if they are not written to a disk."""
         folder, chosen = getattr(job, "folder", None), settings().confined_output_bytes
         if chosen is not None or folder is None:
             return chosen
@@ -451,7 +451,7 @@ _TOLD = frozenset(
 
 
 def _make_request(said: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the request that makes the builder; tokens and options of file systems stay here."""
+    """Return the request that makes the builder; tokens and options of file systems are not sent."""
     features, info, data_files = said.get("features"), said.get("info"), said.get("data_files")
     texts = ("cache_dir", "dataset_name", "config_name", "hash", "base_path", "data_dir", "repo_id")
     version = said.get("version")
@@ -492,7 +492,7 @@ def _split_of(entry: Any, script: str) -> SplitGenerator:
         gen_kwargs = decoded(entry[1], remote_value)
         if isinstance(gen_kwargs, dict):
             return SplitGenerator(entry[0], gen_kwargs)
-    raise ConfigurationError(f"{script} tells of splits that are none out of its confined process. Do not trust it.")
+    raise ConfigurationError(f"{script} sent invalid splits from its confined process. Do not trust it.")
 
 
 def _no_key(key: Any) -> dict[str, Any]:

@@ -29,7 +29,7 @@ Answer = Callable[[dict[str, Any]], Mapping[str, Any]]
 
 @dataclasses.dataclass(frozen=True)
 class Home:
-    """Folders of the files of a sandboxed script, all below one folder in the downloads.
+    """Folders for the files of a sandboxed script, all below one folder in the downloads.
 
     Args:
         folder: the folder.
@@ -42,7 +42,7 @@ class Home:
 
     @classmethod
     def of(cls, downloads: str, identity: str) -> Home:
-        """Return the place of a script.
+        """Return the folders of a script.
 
         Args:
             downloads: the folder of downloads.
@@ -58,7 +58,7 @@ class Home:
 
     @property
     def mark(self) -> str:
-        """A file that exists once one of the files is not public."""
+        """Path of a file that exists if any of the files is not public."""
         return os.path.join(self.folder, "private")
 
     def scratch(self, family: str) -> str:
@@ -95,7 +95,7 @@ class Children:
 
     Args:
         script: the script, for messages.
-        home: where its files are.
+        home: folders of its files.
         readable: further paths that it may read.
         listed: folders whose names alone it may read.
         load: the request to load it.
@@ -257,7 +257,7 @@ class Children:
             child.kill()
 
     def end(self) -> None:
-        """End the processes, and remove files left by those of workers; nothing may be requested afterwards."""
+        """End the processes, and remove files left by those of workers; no request may follow."""
         self.close()
         self.home.clear(self._family)
 
@@ -270,7 +270,7 @@ class _IdleProcesses:
         self._order: list[weakref.ref[Children]] = []
 
     def add(self, children: Children) -> None:
-        """Note that a builder has a process that waits, and end those of the builder that has waited longest."""
+        """Record that a builder has an idle process, and end the processes of the builder that has been idle longest."""
         with self._lock:
             self._order = [each for each in self._order if each() not in (None, children)] + [weakref.ref(children)]
             over = [each() for each in self._order[:-_MOST_IDLE]]

@@ -1,4 +1,4 @@
-"""`Watch`, `Denial`: accesses denied to a sandboxed script, described with their place in its text; errors of it.
+"""`Watch`, `Denial`: accesses denied to a sandboxed script, described with their location in the script; errors of the script.
 
 An audit hook of the sandboxed process sees the actions of Python.  It refuses sockets, processes and signals itself, so
 that the error describes the action; file accesses it only records, since the kernel decides.  It is not a
@@ -47,11 +47,11 @@ _QUOTED = re.compile(r"'(/[^']+)'")
 
 @dataclass(frozen=True, slots=True)
 class Denial:
-    """One thing that was denied.
+    """One denied access.
 
     Attributes:
-        tried: in words, as in "it tried to …".
-        path: the file of the script, where known.
+        tried: description of the action, as in "it tried to …".
+        path: the file of the script, if known.
         line: the line in it, from 1.
     """
 
@@ -64,7 +64,7 @@ def warn_of(denials: Iterable[Denial], *, script: str) -> None:
     """Warn once of each denied access that the script ignored.
 
     Args:
-        denials: those that no error has reported.
+        denials: denials that were not reported by an error.
         script: the script, if its place is unknown.
     """
     for denial in dict.fromkeys(denials):
@@ -223,8 +223,8 @@ class Watch:
         return denial
 
     def _place(self) -> tuple[str | None, int | None] | None:
-        """Return the innermost line that is the script's; None for what is not its doing: an import of an installed package,
-        or the standard library finding out about the machine.
+        """Return the innermost line of the script; None if the script did not cause the access: an import of an installed
+        package, or the standard library inspecting the machine.
         """
         frame: FrameType | None = sys._getframe(1)
         unnamed: tuple[str | None, int | None] = (None, None)
@@ -240,7 +240,7 @@ class Watch:
         return unnamed
 
     def _place_of(self, error: BaseException) -> tuple[str | None, int | None]:
-        """Return the innermost line of a traceback that is the script's."""
+        """Return the innermost line of the script in a traceback."""
         lines = [(each.filename, each.lineno) for each in traceback.extract_tb(error.__traceback__)]
         own = [line for line in lines if not self._is_trusted(line[0])]
         return next((line for line in reversed(own) if line[0].startswith("/")), own[-1] if own else (None, None))
@@ -325,7 +325,7 @@ def _host(host: object) -> object:
 
 
 def _constant(prefix: str, value: int) -> str:
-    """Return the name that a number has in `socket`."""
+    """Return the name of a number in `socket`."""
     names = vars(sys.modules.get("socket", sys)).items()
     return next((name for name, found in names if name.startswith(prefix) and found == value), str(value))
 
@@ -336,7 +336,7 @@ def _command(words: Any) -> str:
     return _cut_path(words)
 
 
-# Errors of the sandboxed process: sent as plain values, and raised again by the parent as what they were, if they are
+# Errors of the sandboxed process: sent as plain values, and raised again by the parent as the same class, if they are
 # ours.
 
 
@@ -384,7 +384,7 @@ def _is_ours(error: BaseException) -> bool:
 
 
 def _is_memory(error: BaseException) -> bool:
-    """Return True if the error, or what it was raised from, is that memory ran out."""
+    """Return True if the error, or one of its causes, is a lack of memory."""
     seen: BaseException | None = error
     for _ in range(20):
         if seen is None:
@@ -434,13 +434,13 @@ def _with_place(message: str, package: object) -> str:
     if not isinstance(package, str) or not package.isidentifier() or not is_installed(package):
         return message
     return (
-        f"{message.partition(', which is not installed')[0]}, which confined scripts do not see: it stands outside of the "
+        f"{message.partition(', which is not installed')[0]}, which confined scripts do not see: it is outside of the "
         f"folders of installed packages. Install {package!r} without -e, or trust the script by trust_remote_code=True."
     )
 
 
 def _tupled(value: object) -> object:
-    """Return lists as the tuples that errors hold."""
+    """Return lists as tuples, which errors contain."""
     return tuple(map(_tupled, value)) if isinstance(value, list) else _text(value)
 
 
@@ -449,7 +449,7 @@ def _text(value: object) -> object:
 
 
 def shown(text: object, limit: int = _MAX_TEXT) -> str:
-    """Return a text of the confined process as it may be shown: no control characters, and not endless.
+    """Return a text of the confined process for display, without control characters and of limited length.
 
     >>> shown("a\\x1b[31mred\\tb")
     'a\\\\x1b[31mred\\tb'
@@ -488,7 +488,7 @@ _WORDS = {
     "execve": "start a program", "execveat": "start a program", "kill": "send a signal to another process",
     "tgkill": "send a signal to another process", "tkill": "send a signal to another process",
     "rt_sigqueueinfo": "send a signal to another process", "rt_tgsigqueueinfo": "send a signal to another process",
-    "pidfd_send_signal": "send a signal to another process", "ptrace": "get hold of another process",
+    "pidfd_send_signal": "send a signal to another process", "ptrace": "get a handle of another process",
     "process_vm_readv": "read the memory of another process", "process_vm_writev": "write the memory of another process",
     "open": "truncate a file that it does not write", "openat": "truncate a file that it does not write",
     "symlink": "make a link", "symlinkat": "make a link", "link": "make a link", "linkat": "make a link",
@@ -508,8 +508,8 @@ class Notices:
 
     Args:
         descriptor: of the kernel's notices.
-        machine: whose numbers its system calls have.
-        scratch: where modes, owners and times of files are changed as if.
+        machine: the machine of its system call numbers.
+        scratch: folder in which changes of modes, owners and times of files are simulated.
     """
 
     def __init__(self, descriptor: int, *, machine: str, scratch: str) -> None:
@@ -550,7 +550,7 @@ class Notices:
         return True
 
     def _own(self, call: _Call) -> str | None:
-        """Return the file that a call names, if it lies in the scratch folder; what cannot be found out does not."""
+        """Return the file that a call names, if it is in the scratch folder; None if that cannot be determined."""
         folder, *rest = call.arguments if "at" in call.name else (_HERE, *call.arguments)
         try:
             if call.name in ("fchmod", "fchown") or (call.name == "utimensat" and not rest[0]):

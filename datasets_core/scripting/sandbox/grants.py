@@ -1,7 +1,7 @@
 """`Granted`, `OwnFiles`: URLs and files that a sandboxed script may read; files of its own repository.
 
-The script never sees the token, nor the hub cache: it names a file, the parent fetches that file at the commit that the script
-is of, and links it into the script's own folder.  Other commits and other repositories are none of its own.
+The script never sees the token or the hub cache: it names a file, the parent fetches that file at the commit of the script, and
+links it into the script's own folder. Other commits and repositories are not available.
 """
 
 from __future__ import annotations
@@ -46,11 +46,11 @@ def check_folder(folder: str, what: str) -> None:
     """Refuse to give a script a folder with unrelated files: the root, a home folder, or a parent of one.
 
     Args:
-        folder: it is readable completely.
+        folder: the folder, which becomes readable completely.
         what: for messages, as the subject of a sentence.
 
     Raises:
-        ConfinementUnavailableError: it does.
+        ConfinementUnavailableError: it has unrelated files.
     """
     place = os.path.realpath(folder)
     homes = {os.path.realpath(os.path.expanduser("~")), os.path.realpath("/root"), os.path.realpath("/home")}
@@ -106,7 +106,7 @@ class Granted:
     Args:
         script: for messages.
         roots: folders and files that it may read, and cannot write.
-        mark: file that says that something among the downloads is not public.
+        mark: file that exists if one of the downloads is not public.
         holds_user_data: the user's own files are among the roots.
         without: files and folders below the roots that it may not read.
     """
@@ -141,8 +141,8 @@ class Granted:
         return place
 
     def folder(self, folder: str | None) -> str | None:
-        """Return the folder of files that were fetched by hand, if the script may read it; else none, since a script may name
-        any.
+        """Return the folder of manually downloaded files, if the script may read it; else None, since a script may name any
+        folder.
         """
         try:
             return None if folder is None or files.is_url(folder) else self.path(os.path.abspath(files.local_path(folder)))
@@ -185,7 +185,7 @@ class Granted:
             self.marked()
 
     def marked(self) -> None:
-        """Note that the script is given something that is not public, for this run and all that come."""
+        """Record that the script was given data that is not public, for this run and all later ones."""
         self._private_hosts = (self._private_hosts or set()) | self._coming
         self._coming = set()
         os.makedirs(os.path.dirname(self._mark), exist_ok=True)
@@ -295,7 +295,7 @@ class OwnFiles:
         self._fresh: set[str] = set()
 
     def path_of(self, name: str) -> str | None:
-        """Return the path in the repository of what a script names; None if it means something else than a file of its own.
+        """Return the path in the repository of a file that a script names; None if the name is not one of its own files.
 
         Args:
             name: a relative path, an `hf://` URL, or the URL at the Hub that a browser would show.
@@ -364,7 +364,7 @@ class OwnFiles:
 
     @cached_property
     def _streams(self) -> StreamingDownloadManager:
-        """Reads files of the Hub as the user: those of this commit alone."""
+        """Reads files of the Hub as the user, only those of this commit."""
         from datasets_core.fetch.streaming import StreamingDownloadManager  # takes 10 ms; a build does not need it
 
         config = DownloadConfig(token=self._hub.token() or False, local_files_only=self._hub.local_only)
@@ -374,7 +374,7 @@ class OwnFiles:
         return {name: value for name, value in vars(self).items() if name != "_streams"}  # it has the token
 
     def record(self, place: str, *, has_checksum: bool) -> FileRecord:
-        """Return size and sha256 of a file that was brought."""
+        """Return size and sha256 of a provided file."""
         path = os.path.relpath(place, self._folder).replace(os.sep, "/")
         file = self._commit.files[path]
         if not has_checksum:
@@ -429,7 +429,7 @@ class OwnFiles:
 
 
 def _put(source: str, place: str) -> None:
-    """A file at a second place: another name of it where the disk allows that, else a copy."""
+    """Put a file at a second path: as a hard link if the disk supports it, else as a copy."""
     os.makedirs(os.path.dirname(place), exist_ok=True)
     temporary = f"{place}.tmp-{os.getpid()}-{os.urandom(4).hex()}"
     with files.disk_errors(place):

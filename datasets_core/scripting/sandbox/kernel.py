@@ -3,7 +3,7 @@
 The packages for it (`pyseccomp`, and `landlockpy` for Landlock) are not used: the first needs libseccomp of the system, which
 must be found and loaded, and neither saves more than the 60 lines that assemble and install a program here.  It has some 900
 instructions: the machine is checked, allowed calls pass, calls that depend on their arguments have a rule each, calls that no
-script needs are refused, and what is none of these does not exist here (ENOSYS).
+script needs are refused, and all others fail as nonexistent (ENOSYS).
 
 Where the kernel can (`notices`), refused calls are handed to the parent, which refuses and reports them.
 """
@@ -30,10 +30,10 @@ def libc() -> Any:
 
 
 def checked(result: int, what: str) -> int:
-    """Return the result of a call that did not fail.
+    """Return the result of a successful call.
 
     Raises:
-        OSError: it failed; `what` begins the message.
+        OSError: it failed; the message begins with `what`.
 
     >>> checked(3, "open")
     3
@@ -44,7 +44,7 @@ def checked(result: int, what: str) -> int:
     return int(result)
 
 
-# Landlock, by its three system calls: which files this process may still reach; no TCP, and no signals to others.
+# Landlock, by its three system calls: the files that this process may still access; no TCP, and no signals to others.
 
 
 _CREATE_RULESET, _ADD_RULE, _RESTRICT_SELF = 444, 445, 446  # the same on all machines
@@ -64,7 +64,7 @@ _COVERS = {
 
 
 def abi() -> int:
-    """Return the version of Landlock that this kernel offers; 0 where it offers none.
+    """Return the version of Landlock that this kernel offers; 0 if it offers none.
 
     >>> abi() >= 0
     True
@@ -135,7 +135,7 @@ def _call(number: int, *arguments: int | bytes | ctypes.c_size_t) -> int:
     return checked(libc().syscall(number, *arguments), "Landlock")
 
 
-# The numbers of system calls on the two machines that scripts are confined on, and what a confined script may do with
+# The numbers of system calls on the two supported machines, and what a confined script may do with
 # each.
 
 
@@ -243,7 +243,7 @@ def pretended(machine: str) -> dict[str, int]:
 
 
 def unsupported(machine: str) -> dict[str, int]:
-    """System calls that fail as where they are not supported."""
+    """System calls that fail as if they were not supported."""
     return _table(_UNSUPPORTED, machine)
 
 
@@ -299,7 +299,7 @@ REFUSE = errno_action(errno.EPERM)
 
 
 def machine() -> str | None:
-    """Return the machine whose system calls this process makes, if it is one that scripts are confined on.
+    """Return the machine whose system calls this process makes, if it is supported.
 
     >>> machine() in {"x86_64", "aarch64", None}
     True
@@ -310,7 +310,7 @@ def machine() -> str | None:
 
 
 def is_available() -> bool:
-    """Return True if the kernel takes filters."""
+    """Return True if the kernel supports filters."""
     return _has_action(REFUSE & 0xFFFF0000)
 
 
@@ -330,7 +330,8 @@ def program(name: str, *, process: int, notices: bool) -> list[Instruction]:
     Args:
         name: the machine.
         process: its id: it may send signals to itself.
-        notices: refused calls are handed to the parent, and what sends it the descriptor for that still passes (`closing`).
+        notices: refused calls are passed to the parent; the call that sends it the descriptor for that is still allowed
+            (`closing`).
     """
     deny = NOTIFY if notices else REFUSE
     rules: dict[str, list[Instruction]] = dict.fromkeys(allowed(name), _always(ALLOW))
@@ -364,7 +365,7 @@ def program(name: str, *, process: int, notices: bool) -> list[Instruction]:
 
 
 def closing(name: str) -> list[Instruction]:
-    """Return the filter that takes back what `program` let pass for the sake of notices."""
+    """Return the filter that blocks the call that `program` allows only for notices."""
     numbers = _numbers(name)
     return _assembled(name, {numbers[call]: _always(REFUSE) for call in ("sendmsg", "seccomp")}, ALLOW)
 
@@ -385,7 +386,7 @@ def _always(action: int) -> list[Instruction]:
 
 
 def _argument(index: int) -> Instruction:
-    """Load the low half of an argument: all that the kernel looks at in those that rules are about."""
+    """Load the low half of an argument; the kernel only uses this half of the arguments in rules."""
     return (_LOAD, 0, 0, _ARGUMENTS_AT + 8 * index)
 
 
@@ -395,7 +396,7 @@ def _one_of(index: int, actions: dict[int, int], otherwise: int) -> list[Instruc
 
 
 def _thread(deny: int) -> list[Instruction]:
-    """clone makes a thread, and nothing else."""
+    """Rule: clone may only make a thread."""
     return [
         _argument(0),
         (_ANY_BIT, 0, 2, _THREAD),
@@ -407,14 +408,16 @@ def _thread(deny: int) -> list[Instruction]:
 
 
 def _present_time() -> list[Instruction]:
-    """Times of files seem to change, but to the present: that fails, as it does for a file that is yet to be made (`touch`)."""
+    """Rule: setting times of files seems to succeed, except setting the present time, which fails, as for a file that does not
+    exist (`touch`).
+    """
     high = (_LOAD, 0, 0, _ARGUMENTS_AT + 8 * 2 + 4)
     given = _always(errno_action(0))
     return [_argument(2), (_EQUAL, 1, 0, 0), *given, high, (_EQUAL, 1, 0, 0), *given, *_always(REFUSE)]
 
 
 def _opening(index: int, deny: int) -> list[Instruction]:
-    """Opening truncates no file that it does not open for writing, which the first versions of Landlock let pass."""
+    """Rule: opening may not truncate a file that is not opened for writing, which the first versions of Landlock allow."""
     return [
         _argument(index),
         (_AND, 0, 0, _ACCESS_MODE),

@@ -24,19 +24,19 @@ from datasets_core.config import settings
 from datasets_core.scripting.sandbox import kernel
 from datasets_core.scripting.sandbox.kernel import checked, libc
 
-# Which places of this machine a confined script may read: the interpreter, its packages, shared libraries, and time
+# Paths of this machine that a confined script may read: the interpreter, its packages, shared libraries, and time
 # zones.
 
 
 @cache
 def _library_folder() -> str:
-    """Return the folder of `datasets_core`, wherever in it this module lies."""
+    """Return the folder of `datasets_core`, independent of the location of this module in it."""
     return os.path.dirname(os.path.abspath(str(sys.modules[__name__.partition(".")[0]].__file__)))
 
 
 @cache
 def root_folder() -> str:
-    """Return the folder that holds `datasets_core`."""
+    """Return the folder that contains `datasets_core`."""
     return os.path.dirname(_library_folder())
 
 
@@ -45,7 +45,7 @@ def site_folders() -> tuple[str, ...]:
     """Return the folders of the standard library and of installed packages.
 
     A path of `PYTHONPATH` or of a `.pth` file is one where packages were installed into it, as `pip install --target` does;
-    the folder that a program was started in, and the source trees of editable packages, are none.
+    the folder in which a program was started, and the source trees of editable packages, are not.
     """
     paths = sysconfig.get_paths()
     listed = [paths[name] for name in ("stdlib", "platstdlib", "purelib", "platlib")]
@@ -60,7 +60,7 @@ _OF_PROJECTS = (".git", ".hg", ".env", "pyproject.toml", "setup.py", "setup.cfg"
 
 
 def _holds_installed(path: str) -> bool:
-    """Return True if an installer has put packages into a folder, which is none that holds much else."""
+    """Return True if an installer has put packages into a folder that does not contain much else."""
     place = os.path.realpath(path) if path else "/"
     home = os.path.realpath(os.path.expanduser("~"))
     is_wide = home == place or home.startswith(os.path.join(place, ""))
@@ -99,7 +99,7 @@ def readable() -> tuple[str, ...]:
     return tuple(dict.fromkeys((*places, *(f"{own}/{name}" for name in _OWN))))
 
 
-# bwrap, where Landlock is missing: a world of its own for one process, in which nothing is but what it may read.
+# bwrap, if Landlock is missing: separate namespaces for one process, with only the files that it may read.
 
 
 _TRY_SECONDS = 20.0
@@ -132,7 +132,7 @@ def command(found: str, words: Sequence[str], *, inputs: Sequence[str], scratch:
 
     Args:
         found: bwrap.
-        words: the command line within.
+        words: the command line to run.
         inputs: files and folders that it may read, besides the interpreter and installed packages.
         scratch: the folder that it may write.
     """
@@ -146,7 +146,7 @@ def command(found: str, words: Sequence[str], *, inputs: Sequence[str], scratch:
     return [*line, *words]
 
 
-# What this machine offers to confine a script with, and whether that is enough.
+# Means of this machine to confine a script, and whether they are sufficient.
 
 
 @dataclass(frozen=True, slots=True)
@@ -169,12 +169,12 @@ class Layers:
 
     @property
     def can_sandbox(self) -> bool:
-        """True if a stranger's script may run here."""
+        """True if an untrusted script may run here."""
         return not self.reason
 
     @property
     def reason(self) -> str:
-        """Why it may not; empty if it may."""
+        """The reason why it may not; empty if it may."""
         if platform.system() != "Linux":
             return f"{platform.system()} has neither Landlock nor seccomp"
         if self.machine is None:
@@ -182,11 +182,11 @@ class Layers:
         if not self.seccomp:
             return "its kernel takes no filters of system calls (seccomp)"
         if not self.landlock and self.bwrap is None:
-            return f"its kernel ({platform.release()}) has no Landlock, and bwrap is not there or does not work"
+            return f"its kernel ({platform.release()}) has no Landlock, and bwrap does not exist or does not work"
         return ""
 
     def words(self) -> list[str]:
-        """Return the layers that hold, for users."""
+        """Return the available layers, for messages."""
         said = ["resource limits", "no capabilities"]
         if self.landlock:
             said.append(f"Landlock ABI {self.landlock}")
@@ -230,7 +230,7 @@ _BOUNDING_READ, _BOUNDING_DROP, _AMBIENT, _AMBIENT_CLEAR, _DEATH_SIGNAL = 23, 24
 
 
 def memory_bytes() -> int:
-    """Return the memory that a confined script may take, as the settings say, else half of what the machine has."""
+    """Return the memory limit of a confined script: the setting, else half of the machine's memory."""
     chosen = settings().confined_memory_bytes
     if chosen is not None:
         return chosen
@@ -240,9 +240,7 @@ def memory_bytes() -> int:
 
 
 def file_bytes(folder: str) -> int:
-    """Return the size of one file that a confined script may write in `folder`, as the settings say, else what is free
-    there.
-    """
+    """Return the size limit of one file that a confined script writes in `folder`: the setting, else the free space there."""
     chosen = settings().confined_file_bytes
     return chosen if chosen is not None else free(folder) - kept_free(folder)
 
@@ -336,7 +334,7 @@ def limit(*, memory: int, cpu_seconds: int | None, file: int, tasks: int) -> Non
 
 
 def _limit(what: int, soft: int, hard: int | None = None) -> None:
-    """The limit, or the one that holds already if it is lower."""
+    """Return the limit, or the existing one if it is lower."""
     import resource
 
     _, present = resource.getrlimit(what)
@@ -380,7 +378,7 @@ def _prctl(option: int, argument: int) -> int:
     return int(libc().prctl(option, ctypes.c_ulong(argument), ctypes.c_ulong(0), ctypes.c_ulong(0), ctypes.c_ulong(0)))
 
 
-# `Sandbox`: what a confined process may read, write and take.
+# `Sandbox`: what a confined process may read and write, and its resource limits.
 
 
 _ENVIRONMENT = {"LANG": "C.UTF-8", "LC_ALL": "C.UTF-8", "LOGNAME": "nobody", "USER": "nobody"}
@@ -413,12 +411,12 @@ class Sandbox:
 
     @property
     def memory(self) -> int:
-        """The memory that it may take, in bytes."""
+        """The memory that it may use, in bytes."""
         return memory_bytes() if self.memory_bytes is None else self.memory_bytes
 
     @property
     def cpu(self) -> int | None:
-        """The processor time that it may take, in seconds."""
+        """The processor time that it may use, in seconds."""
         return settings().confined_cpu_seconds if self.cpu_seconds is None else self.cpu_seconds
 
     def most_bytes(self) -> int | None:
@@ -454,17 +452,17 @@ class Sandbox:
         }
 
 
-# Scratch folders of confined scripts removed, however deep and odd what a script made there is.
+# Removal of scratch folders of confined scripts, regardless of their depth and content.
 
 
 _DEEP = 10  # levels of the longest names that the longest path has room for, wherever the folder lies
 
 
 def clear(folder: str) -> None:
-    """Remove the folder and all that it holds; nothing, if it is not there.
+    """Remove the folder and its content, if it exists.
 
-    A script may have nested folders deeper than a recursion or a path can go, and made them unreadable.  So nothing here is
-    recursive, and a folder that lies too deep is first moved up into `folder`.
+    A script may have nested folders deeper than recursion or path lengths allow, and made them unreadable. Therefore nothing
+    here is recursive, and a folder that is too deep is first moved up into `folder`.
     """
     if not os.path.lexists(folder):
         return
@@ -501,7 +499,7 @@ def _empty(folder: str) -> None:
 
 
 def _moved(path: str, folder: str, numbers: itertools.count[int]) -> str:
-    """Return a folder moved into `folder`, under a name that nothing has there."""
+    """Return a folder after moving it into `folder`, under an unused name."""
     while True:
         moved = os.path.join(folder, f"{next(numbers)}.moved")
         if not os.path.lexists(moved):

@@ -1,7 +1,7 @@
 """`SandboxedProcess`: the parent's handle of one sandboxed process: requests, replies, deadlines, errors.
 
-Messages from the process are untrusted: `protocol` bounds them, and this module checks their order.  A process that speaks
-out of turn, sends a malformed message, or misses its deadline, is killed.
+Messages from the process are untrusted: `protocol` bounds them, and this module checks their order.  A process that sends an
+unexpected or malformed message, or misses its deadline, is killed.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ from datasets_core.scripting.sandbox.limits import Layers, Sandbox, clear, layer
 from datasets_core.scripting.sandbox.protocol import Incoming, Kind, Message, PipeError, packed
 from datasets_core.scripting.sandbox.template import Forked, fork, words
 
-# How a confined process ended that did not answer, as an error.
+# Errors for confined processes that ended without an answer.
 
 
 _BY_SIGNAL = 128
@@ -78,12 +78,12 @@ def error_of_end(
         return ScriptMemoryError(script, limit=memory_bytes)
     name = signal.Signals(number).name if number in set(signal.Signals) else f"signal {number}"
     if number == signal.SIGKILL:
-        how = "was killed, by somebody else or for want of memory on the machine"
+        how = "was killed, by another process or for lack of memory on the machine"
         return WorkerDiedError(f"The confined process of {script} {how} (SIGKILL). Run it again, with less next to it.")
     return WorkerDiedError(f"The confined process of {script} crashed ({name}). Look for native code in the script.{said}")
 
 
-# What the parent holds for a confined process, and returns whatever happens: the process, descriptors, its folder.
+# Resources that the parent holds for a confined process, and always releases: the process, descriptors, its folder.
 
 
 logger = logging.getLogger(__name__)
@@ -136,7 +136,7 @@ def readable(descriptor: int, seconds: float | None) -> bool:
     return bool(waiting.poll(None if seconds is None else max(0.0, seconds) * 1000))
 
 
-# What a confined script prints: into the log, harmless and not endless.
+# The output of a confined script, which is logged in a safe and limited form.
 
 
 MAX_BYTES = 64 << 10
@@ -149,7 +149,7 @@ class Output:
 
     Args:
         descriptor: the pipe.
-        script: the script, as the log names it.
+        script: name of the script in the log.
     """
 
     def __init__(self, descriptor: int, *, script: str) -> None:
@@ -231,8 +231,8 @@ class SandboxedProcess:
     """One sandboxed process: `start` makes it, `ask` and `stream` send requests, `close` or `kill` end it.
 
     It serves one request at a time, of one thread.  Any exception during a request, except an error reported by the process
-    itself, has killed it; so has leaving a `stream` early.  Its denied accesses are in `denials`: the caller warns of those
-    that no error showed (`denials.warn_of`).
+    itself, kills it; so does leaving a `stream` early. Its denied accesses are in `denials`: the caller warns of those that no
+    error reported (`denials.warn_of`).
     """
 
     def __init__(
@@ -306,9 +306,9 @@ class SandboxedProcess:
         return confined
 
     def _enter(self, found: Layers) -> None:
-        """Have the process enter the sandbox."""
+        """Make the process enter the sandbox."""
         with self._turn():
-            kind, message = self._exchange(self.sandbox.setup(found), time.monotonic() + _START_SECONDS, "putting the cage on")
+            kind, message = self._exchange(self.sandbox.setup(found), time.monotonic() + _START_SECONDS, "entering the sandbox")
             if kind is not Kind.READY:
                 self._out_of_turn(kind)
             self.layers = tuple(map(str, message.head.get("layers", ()))) + (() if found.landlock else ("bwrap",))
@@ -316,7 +316,7 @@ class SandboxedProcess:
                 self._take_notices(str(found.machine))
 
     def _take_notices(self, machine: str) -> None:
-        """The descriptor that refused calls come by; it sent it before it said that it is ready."""
+        """Return the descriptor for refused calls, which the process sent before it reported that it is ready."""
         with socket.socket(fileno=self._held.descriptors.pop()) as ours:
             ours.setblocking(False)
             _, (descriptor, *_), _, _ = socket.recv_fds(ours, 16, 1)
@@ -388,7 +388,7 @@ class SandboxedProcess:
                 kind, message = self._next(due(), doing)
 
     def _answered(self, answer: Answer, question: dict[str, Any], deadline: float | None, doing: str) -> Mapping[str, Any]:
-        """Return the answer, unless it takes too long."""
+        """Return the answer, or raise an error if it takes too long."""
         began = time.monotonic()
         try:
             return done_by(deadline, lambda: answer(question))
@@ -400,9 +400,7 @@ class SandboxedProcess:
     def _turn(self) -> Iterator[None]:
         """One request and its replies: an error reported by the process leaves it alive, any other kills it."""
         if not self._release.alive:
-            raise WorkerDiedError(
-                f"The confined process of {self.sandbox.script} has ended, and is asked again. Start another."
-            )
+            raise WorkerDiedError(f"The confined process of {self.sandbox.script} has ended. Start another process.")
         self.go_on()
         self._since = time.monotonic()
         try:
@@ -510,7 +508,7 @@ class SandboxedProcess:
             self.denials.append(denial)
 
     def _raised(self, message: Message) -> DatasetsCoreError:
-        """Return the error reported by the process; a denial that it shows needs no warning."""
+        """Return the error reported by the process; a denial that it contains needs no warning."""
         error = raised(message.head, script=self.sandbox.script)
         if isinstance(error, ScriptMemoryError):
             return ScriptMemoryError(self.sandbox.script, limit=self.sandbox.memory)
@@ -541,7 +539,7 @@ class SandboxedProcess:
                 raise _EndedError from None
 
     def _wait(self, descriptor: int, events: int, deadline: float | None) -> None:
-        """Wait for the pipe, at most until something else is due, and see to what is printed and refused meanwhile."""
+        """Wait for the pipe, at most until other work is due, and process output and refused calls meanwhile."""
         left = _LOOK_SECONDS if deadline is None else max(0.0, deadline - time.monotonic())
         self._waiting.register(descriptor, events)
         happened = dict(self._waiting.poll(1000 * min(_LOOK_SECONDS, left)))
@@ -563,7 +561,7 @@ class SandboxedProcess:
             return
         free = limits.free(scratch)
         if free < self._kept_free or limits.num_free_files(scratch) < self._kept_files:
-            raise DatasetDiskError(scratch, "a confined script has filled the disk with files of its own", free=free)
+            raise DatasetDiskError(scratch, "a confined script has filled the disk with its files", free=free)
         num_bytes, num_files, num_threads = limits.used(scratch, self._forked.process, most_files=self._most_files)
         if self._most_bytes is not None and num_bytes > self._most_bytes:
             reason = f"a confined script has written more than {self._most_bytes:,} bytes (setting confined_scratch_bytes)"
@@ -578,7 +576,7 @@ class SandboxedProcess:
         self._look_at = time.monotonic() + max(_LOOK_SECONDS, _LOOK_SHARE * (time.monotonic() - now))
 
     def _out_of_turn(self, kind: Kind) -> NoReturn:
-        raise PipeError(f"a {kind.name.lower()} out of turn")
+        raise PipeError(f"an unexpected {kind.name.lower()}")
 
     def close(self) -> None:
         """Wait a moment for the process to end, then kill it."""

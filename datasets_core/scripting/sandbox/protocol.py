@@ -114,7 +114,7 @@ def files_form(data_files: DataFilesDict) -> list[Any]:
 
 
 def files_of(form: Sequence[Any]) -> DataFilesDict:
-    """Data files of their form."""
+    """Return data files from their form."""
     found = DataFilesDict()
     for split, identities in form:
         known = [(str(path), int(size), str(identity)) for path, size, identity in identities]
@@ -130,7 +130,7 @@ class RemoteText:
     """A value of a config that stays in the confined process, as text.
 
     Args:
-        text: its words.
+        text: the text.
     """
 
     text: str
@@ -171,7 +171,7 @@ class ClassFacts:
         """Return the facts of a form.
 
         Raises:
-            ScriptError: it is not what `class_form` makes.
+            ScriptError: it is not a result of `class_form`.
         """
         with _Checked(script):
             versions, configs = form["blocked"]
@@ -224,7 +224,7 @@ class BuilderFacts:
         """Return the facts of a form.
 
         Raises:
-            ScriptError: it is not what `builder_form` makes, or names what no folder can be called.
+            ScriptError: it is not a result of `builder_form`, or has an invalid folder name.
         """
         info = info_of(form.get("info"), path=script, place="the info of its builder")
         with _Checked(script):
@@ -235,7 +235,7 @@ class BuilderFacts:
                 raise ValueError(batch)
             config = _config_of(form["config"])
             if not isinstance(config.version, str | Version | None) or not isinstance(config.data_files, DataFilesDict | None):
-                raise TypeError("a version, or data files, that are none")
+                raise TypeError("an invalid version, or invalid data files")
             notes = {_text(version): _text(note) for version, note in form["release_notes"].items()}
             return cls(
                 config=config,
@@ -252,7 +252,7 @@ class BuilderFacts:
 
 
 class _Checked:
-    """Turns the fault of a description into one error that names the script."""
+    """Converts errors in a description to one error that names the script."""
 
     def __init__(self, script: str) -> None:
         self._script = script
@@ -262,13 +262,13 @@ class _Checked:
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: object) -> None:
         if isinstance(error, (KeyError, TypeError, ValueError, AttributeError)) and not isinstance(error, DatasetsCoreError):
-            reason = f"its confined process tells of a builder that cannot be ({type(error).__name__}: {str(error)[:200]})"
+            reason = f"its process sent an invalid builder ({type(error).__name__}: {str(error)[:200]})"
             raise ScriptError(self._script, reason, advice="Do not trust it") from error
 
 
 def _text(value: Any) -> str:
     if not isinstance(value, str):
-        raise TypeError(f"{type(value).__name__} for a text")
+        raise TypeError(f"{type(value).__name__} instead of a text")
     return value
 
 
@@ -378,7 +378,7 @@ def packed(kind: Kind, head: Mapping[str, Any], payload_bytes: int = 0) -> bytes
     """Return a message up to its payload.
 
     Raises:
-        PipeError: the head is too large, or contains other than plain values.
+        PipeError: the head is too large, or contains values that are not plain.
 
     >>> packed(Kind.REQUEST, {"do": "info"})
     b'R\\x00\\x00\\x00\\r\\x00\\x00\\x00\\x00\\x00\\x00\\x00\\x00{"do":"info"}'
@@ -420,7 +420,7 @@ class Incoming:
 
     Args:
         descriptor: the pipe.
-        max_payload_bytes: the largest payload that is taken.
+        max_payload_bytes: the largest payload that is accepted.
     """
 
     def __init__(self, descriptor: int, *, max_payload_bytes: int = MAX_PAYLOAD_BYTES) -> None:
@@ -465,7 +465,7 @@ class Incoming:
         except ValueError:
             raise PipeError(f"a message of no known kind ({letter!r})") from None
         if kind not in _FROM_CHILD or head_bytes > MAX_HEAD_BYTES or size > self._limit:
-            raise PipeError(f"a message of {head_bytes:,} and {size:,} bytes, which is none or too large")
+            raise PipeError(f"a message of {head_bytes:,} and {size:,} bytes, which is invalid or too large")
         end = _HEADER.size + head_bytes
         if len(self._begun) < end:
             return None
@@ -479,7 +479,7 @@ class Incoming:
         return kind, head, size
 
     def _more(self) -> bool:
-        """Read what is there; whether anything was."""
+        """Read the available data; return True if there was any."""
         try:
             if self._pending is None:
                 chunk = os.read(self.descriptor, _CHUNK)
@@ -527,7 +527,7 @@ class Channel:
             yield message
 
     def reply(self, head: Mapping[str, Any], payload: Any = None, last: bool = True) -> None:
-        """Answer the present request, with one of several replies unless it is the last.
+        """Send a reply to the current request, the last one or one of several.
 
         Args:
             head: plain values.
@@ -537,7 +537,7 @@ class Channel:
         self.send(Kind.LAST if last else Kind.PART, head, payload)
 
     def question(self, head: Mapping[str, Any]) -> dict[str, Any]:
-        """Ask the parent something in the course of a request.
+        """Send the parent a question during a request.
 
         Raises:
             EOFError: the parent has ended.
@@ -550,17 +550,17 @@ class Channel:
         return answer
 
     def fail(self, error: BaseException) -> None:
-        """End the present request with an error, which the parent raises."""
+        """End the current request with an error, which the parent raises."""
         self.send(Kind.FAILURE, head_of(error, None if self.watch is None else self.watch.blamed(error)))
 
     def send(self, kind: Kind, head: Mapping[str, Any], payload: Any = None) -> None:
-        """Send one message of any kind, whole, after notes of what was denied since the last one."""
+        """Send one complete message of any kind, after notes of accesses denied since the last one."""
         with self._lock:
             self.tell_denials()
             self._write(kind, head, payload)
 
     def tell_denials(self) -> None:
-        """Send notes of what was denied since the last message."""
+        """Send notes of accesses denied since the last message."""
         with self._lock:
             while self.watch is not None and self.watch.unsent:
                 self._write(Kind.DENIAL, dataclasses.asdict(self.watch.unsent.pop(0)), None)
@@ -584,7 +584,7 @@ class Channel:
         letter, head_bytes, _ = _HEADER.unpack(header)
         text = self._exactly(head_bytes)
         if letter != expected.value or text is None:
-            raise PipeError("the parent said something else than was due")
+            raise PipeError("the parent sent an unexpected message")
         head: dict[str, Any] = json.loads(text)
         return head
 
@@ -602,7 +602,7 @@ class Channel:
 
 
 def serve(channel: Channel) -> None:
-    """Run the text of each request, and answer with what it leaves under the name `result`.
+    """Run the text of each request, and answer with the value of its variable `result`.
 
     A text may call `reply(head, payload)`, any number of times, and `question(head)`.
     """

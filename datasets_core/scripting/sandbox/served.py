@@ -59,7 +59,7 @@ CONFIG_FIELDS = (
 
 
 def scratch() -> str:
-    """In the confined process: the one folder that it may write."""
+    """In the confined process: the only folder that it may write."""
     return os.path.dirname(os.path.realpath(os.environ["HOME"]))
 
 
@@ -102,7 +102,9 @@ class RemoteDownloads(DownloadManager):
         return self.extract(found) if self.download_config.extract_compressed_file else found
 
     def extract(self, path_or_paths: Any, num_proc: int | None = None) -> Any:
-        """Unpack archives: see `DownloadManager.extract`.  The parent does it, except for files that the script made itself."""
+        """Unpack archives: see `DownloadManager.extract`.  The parent does it, except for files that the script
+        itself wrote.
+        """
         asked = list(dict.fromkeys(leaves(path_or_paths)))
         own = os.path.join(scratch(), "")
         made = [path for path in asked if os.path.realpath(path).startswith(own)]
@@ -146,7 +148,7 @@ class RemoteDownloads(DownloadManager):
         return self.answer({"ask": "recorded"})["recorded"]  # type: ignore[no-any-return]
 
     def fetched(self, url: str) -> str:
-        """Return the path of a file, fetched now: for a path of a streamed script when it is opened."""
+        """Fetch a file and return its path; used when a streamed script opens a path."""
         return self._asked("fetch", [url])[url]
 
     def located(self, name: str) -> str | None:
@@ -154,13 +156,13 @@ class RemoteDownloads(DownloadManager):
         return self._asked("locate", [name])[name] or None
 
     def delete_extracted_files(self) -> None:
-        """Do nothing: the parent removes what is not kept."""
+        """Do nothing: the parent removes files that are not kept."""
 
     def manage_extracted_files(self) -> None:
-        """Do nothing: the parent removes what is not kept."""
+        """Do nothing: the parent removes files that are not kept."""
 
     def _here(self) -> DownloadManager:
-        """Return a manager for what the script makes itself."""
+        """Return a manager for files that the script itself writes."""
         return DownloadManager(self.dataset_name, download_config=DownloadConfig(cache_dir=os.path.join(scratch(), "made")))
 
     def _asked(self, what: str, nested: Any) -> dict[str, str]:
@@ -193,7 +195,7 @@ _BLOCK = 1 << 20
 
 
 class RemoteStreams(StreamingDownloadManager):
-    """As `StreamingDownloadManager`, with network and cache accesses done by the parent.
+    """Like `StreamingDownloadManager`, with network and cache accesses done by the parent.
 
     Args:
         asked: sends questions to the parent.
@@ -213,7 +215,7 @@ class RemoteStreams(StreamingDownloadManager):
         return self._asked.fetched(url)
 
     def held(self, url: str) -> str | None:
-        """Return None: the parent looks, when the bytes are requested."""
+        """Return None: the parent checks the cache when the bytes are requested."""
         return None
 
     def stream(self, url: str) -> BinaryIO:
@@ -223,7 +225,7 @@ class RemoteStreams(StreamingDownloadManager):
         return self._asked.answer({"ask": "enforced", "names": [url]})["is_enforced"] is True
 
     def tell_whole(self, url: str, *, is_folder: bool) -> None:
-        """See `StreamingDownloadManager.tell_whole`: the parent says it."""
+        """See `StreamingDownloadManager.tell_whole`: the parent logs it."""
         self._asked.answer({"ask": "whole folder" if is_folder else "whole file", "names": [url]})
 
     def get_recorded_sizes_checksums(self) -> dict[str, dict[str, int | str | None]]:
@@ -241,7 +243,7 @@ class RemoteStreams(StreamingDownloadManager):
 
 
 class _Bytes(io.RawIOBase):
-    """The bytes of a URL, as the parent reads them."""
+    """The bytes of a URL, read by the parent."""
 
     def __init__(self, asked: RemoteDownloads, url: str) -> None:
         super().__init__()
@@ -301,7 +303,7 @@ def serve(channel: Channel) -> None:
 
 
 def _settings(form: Mapping[str, Any]) -> Config:
-    """Return the parent's settings, with folders of our own: what a script loads itself is kept here."""
+    """Return the parent's settings, with separate folders: data that a script loads itself is stored here."""
     own = os.path.join(os.environ["HF_HOME"], "datasets")
     folders = {"cache_dir": own, "downloads_dir": f"{own}/downloads", "extracted_dir": f"{own}/downloads/extracted"}
     return Config(**{**form, **folders, "media_paths": tuple(form["media_paths"])})
@@ -389,12 +391,12 @@ class Served:
         self._channel.reply({"splits": forms, **self._news()})
 
     def _news(self) -> dict[str, Any]:
-        """Return the present content of the info, if the script has changed it."""
+        """Return the current content of the info, if the script has changed it."""
         before, self._told = self._told, self._builder.info.to_dict()
         return {} if self._told == before else {"info": self._told}
 
     def rows(self, request: Mapping[str, Any]) -> None:
-        """Make the rows of a part, as batches."""
+        """Generate the rows of a part, as batches."""
         part, sender = self._part(request), Sender()
         first = self._first.setdefault((part.split, part.index, part.count), []) if request["copies"] else []
         batches = self._builder.encoded_rows(part, first=first, copies=request["copies"])
@@ -416,7 +418,7 @@ class Served:
         self._channel.reply({"end": True, **self._news()})
 
     def tables(self, request: Mapping[str, Any]) -> None:
-        """Make the tables of a part."""
+        """Generate the tables of a part."""
         part, builder = self._part(request), self._builder
         if request["read_schema"] is not None:
             builder = builder.with_schema(_schema(request["read_schema"]))
@@ -437,7 +439,7 @@ class Served:
         self._channel.reply({"place": self._builder.place_of_row(part, request["row"], key)})
 
     def join_types(self, request: Mapping[str, Any]) -> None:
-        """The type in which the builder reads a column that is of one type here and of another there."""
+        """Send the type in which the builder reads a column that has two different types."""
         a, b = _schema(request["types"]).types
         joined = self._builder.join_types(a, b)
         self._channel.reply({"type": None if joined is None else schema_form(pa.schema([("joined", joined)]))})
@@ -450,7 +452,7 @@ class Served:
 
 
 class _Ahead:
-    """Sends in a thread of its own, so that the next rows are made meanwhile.
+    """Sends in a separate thread, so that the next rows are generated meanwhile.
 
     Args:
         channel: the pipe.
@@ -472,7 +474,7 @@ class _Ahead:
             self._check()
 
     def send(self, head: dict[str, Any], payload: Any) -> None:
-        """Send as soon as can be."""
+        """Send as soon as possible."""
         self._check()
         self._waiting.put((head, payload))
 

@@ -31,7 +31,7 @@ from datasets_core.scripting.sandbox.denials import Watch
 from datasets_core.scripting.sandbox.limits import clear, root_folder, site_folders
 from datasets_core.scripting.sandbox.protocol import Channel, Kind
 
-# How a fresh interpreter runs one function of this library, with nothing of this process's paths or
+# Running one function of this library in a fresh interpreter, with nothing of this process's paths or
 # environment.
 
 
@@ -69,7 +69,7 @@ def environment() -> dict[str, str]:
 def words(module: str, name: str, **arguments: Any) -> list[str]:
     """Return the command line of an interpreter that runs one function.
 
-    Its modules come from the standard library, from where packages are installed, and from the folder of this library alone.
+    Its modules only come from the standard library, installed packages, and the folder of this library.
 
     Args:
         module, name: the function, of this library.
@@ -115,9 +115,9 @@ def run_child(serve: str, descriptors: Sequence[int], *, parent: int | None, tas
 
     Args:
         serve: the function that is called with a `Channel`, as `module:name`.
-        descriptors: the pipes from and to the parent, what takes what is printed, and the socket that notices are sent by.
-        parent: the process that forked this one, and that it ends with, where nothing else sees to that.
-        tasks: threads that its user runs already.
+        descriptors: the pipes from and to the parent, the pipe for output, and the socket for notices.
+        parent: the process that forked this one; this process ends with it, if nothing else ensures that.
+        tasks: number of threads that its user already runs.
     """
     status = 1
     try:
@@ -148,7 +148,7 @@ def run_child(serve: str, descriptors: Sequence[int], *, parent: int | None, tas
 
 @contextlib.contextmanager
 def _told(channel: Channel) -> Iterator[None]:
-    """Tell the parent what is raised, as far as it still listens."""
+    """Report an exception to the parent, if it still listens."""
     try:
         yield
     except BaseException as error:
@@ -158,7 +158,7 @@ def _told(channel: Channel) -> Iterator[None]:
 
 
 def _keep_only(descriptors: Sequence[int]) -> None:
-    """Keep nothing open but what this process is given, the standard streams, and no input."""
+    """Close everything except the given descriptors and the standard streams, without input."""
     reads, writes, output, notices = descriptors
     nothing = os.open(os.devnull, os.O_RDONLY)
     given = (nothing, output, output, reads, writes, notices)
@@ -171,7 +171,7 @@ def _keep_only(descriptors: Sequence[int]) -> None:
 
 
 def _settle(setup: Mapping[str, Any]) -> None:
-    """The script's surroundings: its folders, its environment, and chances of its own."""
+    """Set up the script's surroundings: its folders, its environment, and its own random seeds."""
     scratch = setup["scratch"]
     os.umask(0o077)
     os.chdir(scratch)
@@ -224,7 +224,7 @@ def _filter(machine: str, *, notices: bool) -> list[str]:
 
 
 def _watch(setup: Mapping[str, Any]) -> Watch:
-    """Return the audit hook, put on for good."""
+    """Install the audit hook permanently, and return it."""
     watch = Watch(
         readable=[*limits.readable(), *limits.DEVICES, *setup["readable"]],
         writable=[setup["scratch"], *limits.DEVICES],
@@ -259,7 +259,7 @@ _HEAVY = (
 
 
 def run(control: int) -> None:
-    """Answer requests for children until the parent goes.
+    """Answer requests for children until the parent ends.
 
     Args:
         control: descriptor of the socket to the parent.
@@ -345,7 +345,7 @@ class _Template:
             os.close(watched)
 
     def _clean(self) -> None:
-        """The parent was killed, or forgot: leave nothing of what it had."""
+        """The parent was killed or did not clean up: remove everything that it left."""
         for process, scratch in self._scratch.items():
             with contextlib.suppress(OSError):
                 os.kill(process, signal.SIGKILL)
@@ -400,7 +400,7 @@ class Forked:
     watched: int
 
     def ended(self) -> dict[str, Any]:
-        """Return how it ended, once it has: `status` as of `os.wait`, `max_rss` in bytes, `cpu` in seconds; or empty."""
+        """Return how it ended, if it has ended: `status` as of `os.wait`, `max_rss` in bytes, `cpu` in seconds; or empty."""
         return self.source.ended(self)
 
 
@@ -444,11 +444,11 @@ class Template:
         preload: tuple[str, ...] = (),
         execute: Sequence[str] = (),
     ) -> Forked | None:
-        """Start a confined process; None if what it was to import beforehand has started threads.
+        """Start a confined process; None if a module imported beforehand has started threads.
 
         Args:
-            descriptors: what it reads from, writes to, prints to, and sends notices by.
-            serve: the function that it is to be served by, as `module:name`.
+            descriptors: the descriptors for reading, writing, output and notices.
+            serve: the function that serves requests, as `module:name`.
             scratch: its folder, which the template removes if the parent is killed.
             preload: modules to import before the fork, as far as they are on the list of `forks`.
             execute: a command line to execute instead of serving.
@@ -478,7 +478,7 @@ class Template:
         self._process.returncode = 0
 
     def stop(self) -> None:
-        """End it, and with it every process that it forked."""
+        """End it, and every process that it forked."""
         self._control.close()
         if self._process.stderr is not None:
             self._process.stderr.close()
@@ -503,14 +503,14 @@ class Template:
             self.stop()
             advice = "Try again; it is started again"
             if "ModuleNotFoundError" in reason:
-                advice = "Install that package with this interpreter: confined processes see installed packages alone"
+                advice = "Install that package with this interpreter: confined processes only see installed packages"
             raise ConfinementUnavailableError(
                 f"the process that starts confined ones failed ({reason})", advice=advice
             ) from error
 
     def _receive(self, seconds: float, number: int | None) -> tuple[dict[str, Any], list[int]]:
-        """Return the reply to a request; replies to earlier ones, whose asker was interrupted, are put away with what they
-        started.
+        """Return the reply to a request; replies to earlier requests that were interrupted are dropped, and the processes that
+        they started are ended.
         """
         end = time.monotonic() + seconds
         while True:
@@ -582,7 +582,7 @@ def fork(
 
 
 def stop() -> None:
-    """End the templates of this process, with all that they forked; the next use starts another."""
+    """End the templates of this process, and all processes that they forked; the next use starts another template."""
     global _current
     with _lock:
         for each in (*_retired, *([_current] if _current is not None else [])):

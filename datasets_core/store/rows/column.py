@@ -1,4 +1,4 @@
-"""`Column`: one column of a dataset, read on use; lazy rows; text of datasets and columns."""
+"""`Column`: one column of a dataset, read on use; lazy rows; printed form of datasets and columns."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from datasets_core.features.base import FeatureType, own_copy
 from datasets_core.features.formats.formats import Formatter
 from datasets_core.store.rows.indices import row_number, row_numbers
 
-# How datasets and their dictionaries print.
+# The printed form of datasets and dataset dictionaries.
 
 
 def dataset_text(column_names: Iterable[str], num_rows: int) -> str:
@@ -75,7 +75,7 @@ class Column(Sequence[Any]):
 
         Args:
             view: the rows, with this column alone.
-            path: name of the column, then of the fields within.
+            path: name of the column, then names of the fields within.
             feature: type of the values.
         """
         made = cls.__new__(cls)
@@ -176,7 +176,7 @@ def _inside(value: Any, path: tuple[str, ...]) -> Any:
     return value
 
 
-# Rows and batches whose values are read, and decoded, when they are first looked at.
+# Rows and batches whose values are read and decoded on first access.
 
 
 class Source(Protocol):
@@ -265,7 +265,7 @@ class LazyDict(dict[str, Any]):
         return dict.items(self._read())
 
     def copy(self) -> dict[str, Any]:
-        """Return a plain dict of what is in it."""
+        """Return a plain dict of its content."""
         return dict(self.items())
 
     def __copy__(self) -> dict[str, Any]:
@@ -298,7 +298,7 @@ class LazyDict(dict[str, Any]):
 
 
 def held(values: dict[str, Any]) -> dict[str, Any]:
-    """Return the content of a dict, with `UNTOUCHED` for values not read yet.
+    """Return the content of a dict, with `UNTOUCHED` for values that were not read yet.
 
     >>> held({"a": 1})
     {'a': 1}
@@ -309,5 +309,5 @@ def held(values: dict[str, Any]) -> dict[str, Any]:
 
 
 def untouched(values: dict[str, Any]) -> list[str]:
-    """Return the names whose values were not read."""
+    """Return the names of the values that were not read."""
     return [name for name, value in zip(dict.keys(values), dict.values(values), strict=True) if value is UNTOUCHED]

@@ -40,7 +40,7 @@ def columns_table(
     extra_columns: str = "raise",
     missing_columns: str = "raise",
 ) -> pa.Table:
-    """Return the table of columns; each a list or any iterable, a numpy array, or an Arrow array.
+    """Return a table of columns; each is a list or other iterable, a numpy array, or an Arrow array.
 
     Raises:
         CastError: columns of different lengths, or values that share no type or do not fit their feature.
@@ -75,7 +75,7 @@ def columns_table(
 
 
 def _column_table(name: str, values: Any, features: Features | None, on_mixed_types: str | None) -> pa.Table:
-    """Return one column as a table, since a feature is kept in a schema."""
+    """Return one column as a table, because a feature is stored in a schema."""
     if features is not None and name not in features:
         raise CastError(f"Column {name!r} is not in the features. Add it, or pass extra_columns='ignore' to leave it out.")
     if isinstance(values, (pa.Array, pa.ChunkedArray)):
@@ -106,7 +106,7 @@ def rows_table(
     extra_columns: str,
     missing_columns: str,
 ) -> pa.Table:
-    """Return the table of rows; a key that a row lacks is null.
+    """Return a table of rows; a key that a row lacks is null.
 
     Raises:
         CastError: values that share no type or do not fit their feature, with column and row.
@@ -130,10 +130,10 @@ def rows_table(
 
 
 def check_columns(extra_columns: str, missing_columns: str = "raise") -> None:
-    """Refuse unknown values of the options for columns that data have and features lack, and the other way round.
+    """Refuse unknown values of the options for columns that only the data or only the features have.
 
     Raises:
-        ConfigurationError: such a value.
+        ConfigurationError: an unknown value.
     """
     if extra_columns not in ("raise", "ignore"):
         raise ConfigurationError(f"extra_columns={extra_columns!r} is unknown. Give 'raise' (an error) or 'ignore'.")
@@ -164,7 +164,7 @@ def buffer_table(buffer: Any) -> pa.Table:
     """Return the table of an Arrow file or stream in memory.
 
     Raises:
-        DamagedShardError: the bytes are cut, damaged or something else.
+        DamagedShardError: the bytes are truncated, damaged or in another format.
     """
     try:
         data = pa.py_buffer(buffer)
@@ -234,10 +234,10 @@ class Recipe:
     extra_columns: str = "raise"
 
     def started(self) -> Iterator[Mapping[str, Any]]:
-        """Return the rows, from the first.
+        """Return an iterator of all rows.
 
         Raises:
-            ArgumentTypeError: the generator is none, or gives nothing to iterate.
+            ArgumentTypeError: the function is not a generator and returns nothing iterable.
         """
         check_callable(self.generator)
         made = self.generator(**self.kwargs)
@@ -249,7 +249,7 @@ class Recipe:
 
 
 def divided(kwargs: Mapping[str, Any], num_parts: int) -> list[dict[str, Any]]:
-    """Return the arguments of each part: its share of every list, in order.
+    """Return the arguments for each part: its share of every list, in order.
 
     >>> divided({"files": ["a", "b"], "sep": ","}, 2)
     [{'files': ['a'], 'sep': ','}, {'files': ['b'], 'sep': ','}]
@@ -288,7 +288,9 @@ def made_of_batches(recipe: Recipe, make: Callable[[Iterable[pa.RecordBatch]], T
 
 
 def _batches(rows: _Rows) -> Iterator[pa.RecordBatch]:
-    """Yield the rows as batches, bounded in rows and bytes; each of them fits the ones before, or the error names its row."""
+    """Yield the rows as batches of bounded rows and bytes. Rows that do not fit the batches before raise an error that names
+    the row.
+    """
     encoder = RowEncoder(rows.recipe.features, as_json=rows.recipe.as_json, extra_columns=rows.recipe.extra_columns)
     schema: pa.Schema | None = None
     first = 0
@@ -307,12 +309,12 @@ def _batches(rows: _Rows) -> Iterator[pa.RecordBatch]:
 
 
 class _Rows:
-    """The rows of a generator, some at a time, with errors that name the row.
+    """The rows of a generator, in chunks, with errors that name the row.
 
     Args:
-        recipe: what makes the rows.
-        copies: every row is copied as it comes.
-        first: the row that a run before began with, if there was one.
+        recipe: the generator and its arguments.
+        copies: copy every row when it is yielded.
+        first: the first row of an earlier run, if there was one.
     """
 
     def __init__(self, recipe: Recipe, *, copies: bool, first: Mapping[str, Any] | None = None) -> None:
@@ -322,7 +324,7 @@ class _Rows:
         self._done = 0
 
     def again(self) -> _Rows:
-        """Return the same rows from a second run, copied as they come."""
+        """Return the same rows from a second run that copies each when it is yielded."""
         return _Rows(self.recipe, copies=True, first=self._first)
 
     def next(self) -> list[Mapping[str, Any]]:
@@ -350,12 +352,12 @@ class _Rows:
         return chunk
 
     def measured(self, num_bytes: int, rows: int) -> None:
-        """The last rows took that many bytes, by which the next are measured."""
+        """Record the bytes of the last rows, which determine the number of the next ones."""
         if self._chunks is not None:
             self._chunks.measured(num_bytes, rows)
 
     def _compare_first(self) -> None:
-        """Refuse a second run that does not begin as the first: what was yielded before would be lost."""
+        """Refuse a second run that does not begin like the first: rows that were yielded before would be lost."""
         from datasets_core.store.chunks import copied, unchanged
 
         if self._done or self._chunks is None:
@@ -371,7 +373,7 @@ class _Rows:
 
 
 def renumbered(error: CellCastError, first: int, recipe: Recipe) -> CellCastError:
-    """Return the error of a value in a chunk of rows that begins at row `first` of the generator."""
+    """Return the error for a value in a chunk that begins at row `first` of the generator."""
     row = None if error.row is None else error.row + first
     advice = _advice(error.column, recipe) if error.advice == CellCastError.ADVICE else error.advice
     return CellCastError(error.column, error.reason, row=row, what="The generator", advice=advice)
@@ -402,7 +404,7 @@ def _merged(schema: pa.Schema, other: pa.Schema, rows: list[Mapping[str, Any]], 
         raise
 
 
-# Tables beside tables: columns of several, and columns that are filled in.
+# Tables that combine the columns of several tables, and tables with added null columns.
 
 
 def spread(table: RowTable, paths: Sequence[Sequence[int]], schema: pa.Schema) -> RowTable:
@@ -410,15 +412,15 @@ def spread(table: RowTable, paths: Sequence[Sequence[int]], schema: pa.Schema) -
 
     Args:
         table: the rows.
-        paths: for each column of the result: the number of the column, then those of the fields within.
-        schema: of the result; extension types over the stored type, and the stored type of an extension, will do.
+        paths: for each column of the result: the number of the column, then the numbers of the fields within.
+        schema: of the result; an extension type may replace its storage type, and the reverse.
     """
     rows = np.diff(np.append(table.starts, table.num_rows)).tolist()
     return RowTable.from_shards([FieldsShard(table, rows, [tuple(path) for path in paths], schema)])
 
 
 class FieldsShard(DerivedShard):
-    """Columns of a table, or fields within them, under the types of a schema that stores the same."""
+    """Columns of a table, or fields within them, with the types of a schema that has the same storage."""
 
     def __init__(self, table: RowTable, rows: list[int], columns: Sequence[tuple[int, ...]], schema: pa.Schema) -> None:
         super().__init__("fields", (table,), rows, schema, list(columns), schema)
@@ -449,7 +451,7 @@ def _field(array: pa.Array, path: Sequence[int]) -> pa.Array:
 
 
 def viewed(array: pa.Array, wanted: pa.DataType) -> pa.Array:
-    """Return an array under another type that stores the same, without a copy."""
+    """Return an array as another type with the same storage, without a copy."""
     if array.type == wanted:
         return array
     if isinstance(array.type, pa.BaseExtensionType):
@@ -459,13 +461,13 @@ def viewed(array: pa.Array, wanted: pa.DataType) -> pa.Array:
     return array.view(wanted)
 
 
-# A table with the columns and fields of a wider schema: what it lacks is null there, batch by batch, when it is read.
+# A table with the columns and fields of a wider schema: those that it lacks are filled with nulls when a batch is read.
 
 
 def filled(table: RowTable, schema: pa.Schema) -> RowTable:
     """Return the rows of `table` as rows of `schema`; opens nothing.
 
-    Columns, and fields of structs, that the table lacks are null, and so is what it has of type null. Nothing else changes.
+    Columns and struct fields that the table lacks, or has with type null, are null. Nothing else changes.
 
     >>> wider = pa.schema({"a": pa.int64(), "b": pa.string()})
     >>> filled(RowTable.from_table(pa.table({"a": [1]})), wider).to_table().to_pylist()
@@ -507,7 +509,7 @@ class FilledShard(DerivedShard):
 
     Args:
         table: the rows.
-        rows: of each piece of the table, which is a batch here.
+        rows: number of rows of each piece of the table, which becomes one batch.
         schema: of the result.
     """
 

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 
 def agreed(info: DatasetInfo | None, features: Features | None) -> tuple[DatasetInfo | None, Features | None]:
-    """Return the info and the features, each knowing of the other."""
+    """Return the info and the features, which refer to each other."""
     features = as_features(features)
     if info is not None and info.features is not None:
         if features is not None and features != info.features:
@@ -33,7 +33,7 @@ def agreed(info: DatasetInfo | None, features: Features | None) -> tuple[Dataset
 
 
 def as_features(given: Any) -> Features | None:
-    """Return the features of an argument, for which a plain dict will do; the caller may change the argument later."""
+    """Return a copy of the features of an argument, which may be a plain dict."""
     if given is None:
         return None
     if not isinstance(given, Mapping):
@@ -71,7 +71,7 @@ def checked_batch_size(batch_size: int) -> int:
 
 
 def listed_ids(ids: Any) -> list[Any]:
-    """Return row ids, given as one or several, as a list; each is checked when it is used.
+    """Return one or several row ids as a list; each is checked when it is used.
 
     >>> listed_ids("a__1"), listed_ids(("a__1", b"a__2"))
     (['a__1'], ['a__1', b'a__2'])
@@ -93,7 +93,7 @@ def listed_ids(ids: Any) -> list[Any]:
 
 
 def whole_number(argument: str, given: Any) -> int:
-    """Return an argument that is a whole number."""
+    """Return an argument that must be an integer."""
     try:
         return int(given.__index__())
     except AttributeError:
@@ -101,7 +101,7 @@ def whole_number(argument: str, given: Any) -> int:
 
 
 def at_least(argument: str, given: Any, least: int) -> int:
-    """Return an argument that is a number from `least` on.
+    """Return an argument that must be an integer of at least `least`.
 
     >>> at_least("n", 3, 0)
     3
@@ -113,15 +113,15 @@ def at_least(argument: str, given: Any, least: int) -> int:
 
 
 def at_least_one(argument: str, given: Any) -> int:
-    """Return an argument that is a number from 1 on."""
+    """Return an argument that must be an integer of at least 1."""
     return at_least(argument, given, 1)
 
 
-# An index in a file: row numbers in Arrow's stream format, as other tools keep them too, mapped and not read.
+# An index in a file: row numbers in Arrow's stream format, which other tools use too; the file is memory-mapped.
 
 
 def mapped_index(index: Ints, path: str) -> Ints:
-    """Return the index, written atomically to `path` and mapped from there: it takes no memory of the process.
+    """Write the index atomically to `path` and return it mapped from there, so that it takes no memory of the process.
 
     Raises:
         ConfigurationError: the path is a file that is neither an index nor another cache file.
@@ -139,7 +139,7 @@ def mapped_index(index: Ints, path: str) -> Ints:
 
 
 def ints_of(column: pa.ChunkedArray) -> Ints:
-    """Return the numbers of a column of 64-bit ints, without a copy where it has one chunk and no null.
+    """Return the numbers of a column of 64-bit ints, without a copy if it has one chunk and no null.
 
     >>> ints_of(pa.chunked_array([[1, 2], [3]]))
     array([1, 2, 3])
@@ -185,7 +185,7 @@ def row_number(key: Any, size: int) -> int | None:
 
 
 def row_numbers(keys: Any, size: int) -> range | Ints:
-    """Return the rows that a slice, a range, a mask, or any iterable of ints names, each from 0; a range of rows stays a range.
+    """Return the row numbers, from 0, that a slice, a range, a mask or an iterable of ints selects; a range stays a range.
 
     >>> row_numbers(slice(-3, None), 10), row_numbers([1, -1], 10), row_numbers([True, False], 2)
     (range(7, 10), array([1, 9]), array([0]))
@@ -237,7 +237,7 @@ def _ranged(keys: range, size: int) -> range | Ints:
 
 
 def _as_array(keys: Any, size: int) -> npt.NDArray[Any]:
-    """Integers of any width, or booleans, in one dimension."""
+    """Return row numbers from a one-dimensional array of integers or booleans."""
     if isinstance(keys, (pa.Array, pa.ChunkedArray)):
         keys = keys.to_pylist()
     if not isinstance(keys, np.ndarray):

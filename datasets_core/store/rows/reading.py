@@ -25,7 +25,7 @@ from datasets_core.store.rows.view import RowView
 from datasets_core.store.source import paths_of_files
 from datasets_core.store.table import RowTable
 
-# What is known of a dataset, as attributes of the dataset itself.
+# Metadata of a dataset as attributes of the dataset itself.
 
 
 class DatasetFacts:
@@ -136,11 +136,11 @@ class DatasetFacts:
         return self._info.version
 
 
-# Rows in the format of the user: tables and frames, a custom function, other columns added.
+# Rows in the user's format: tables and data frames, a custom function, additional unformatted columns.
 
 
 class TableRows:
-    """Reads rows as Arrow tables or data frames, a single row as a table of one row; see `Formatter`.
+    """Reads rows as Arrow tables or data frames, and a single row as a table of one row; see `Formatter`.
 
     Args:
         view: the rows.
@@ -188,7 +188,7 @@ class TableRows:
 
 
 class CustomRows:
-    """Reads rows through a user's function, which takes and returns columns of rows; see `Formatter`.
+    """Reads rows through a user's function that takes and returns columns; see `Formatter`.
 
     Args:
         view: the rows.
@@ -220,8 +220,8 @@ class CustomRows:
         """See `Formatter.columns_at`.
 
         Raises:
-            ArgumentTypeError: the function gave something else than columns.
-            CastError: it gave another number of rows.
+            ArgumentTypeError: the function did not return columns.
+            CastError: it returned another number of rows.
         """
         batch = self._transform(self._view.columns_at(rows))
         if not isinstance(batch, Mapping):
@@ -286,7 +286,7 @@ class CompletedRows:
 
 
 class RowReading(DatasetFacts):
-    """Reads rows of the table and in the format set by `Rows`."""
+    """Reads rows of the table in the format that `Rows` defines."""
 
     _table: RowTable
     _index: Ints | None
@@ -309,7 +309,7 @@ class RowReading(DatasetFacts):
 
     @property
     def _features(self) -> Features:
-        """The features themselves, for the library: whatever leaves it is a copy."""
+        """The features themselves, for use within the library; users get a copy."""
         return self._info.features  # type: ignore[return-value]  # those of rows by number are always known
 
     @property
@@ -417,7 +417,7 @@ class RowReading(DatasetFacts):
         raise NotImplementedError
 
     def _forget(self) -> None:
-        """Drop what was opened; it opens again when it is needed."""
+        """Close everything that is open; it is opened again when needed."""
         raise NotImplementedError
 
     # -- what reads ----------------------------------------------------------------------------------------------------
@@ -470,7 +470,7 @@ class RowReading(DatasetFacts):
         return RowView(table, self._index, RowReader(table.schema, decoder))
 
     def _media_paths(self) -> MediaPaths:
-        """Return the paths that may be opened: all for data in memory, else those below the folders of the files."""
+        """Return the paths that may be opened: all paths for data in memory, else those below the folders of the files."""
         return paths_of_files(self._table.files) if self._paths is None else self._paths
 
     def _described(self, table: pa.Table) -> pa.Table:
@@ -486,7 +486,7 @@ class RowReading(DatasetFacts):
         return {**(table.schema.metadata or {}), **described}
 
     def __copy__(self) -> Self:
-        """Return the same rows; what was opened is opened again."""
+        """Return the same rows; open files are opened again."""
         other = object.__new__(type(self))
         other.__dict__.update(self.__dict__)
         paths = self._media_paths()
@@ -665,9 +665,7 @@ class RowReading(DatasetFacts):
 
 
 def _as_run(keys: Sequence[int], size: int) -> range | None:
-    """Return the rows as a range, if they are a list of neighbours in order, which costs a tenth of looking at them
-    otherwise.
-    """
+    """Return the rows as a range if they are a list of consecutive numbers; that takes a tenth of the time of another check."""
     if type(keys) is not list or not keys or type(keys[0]) is not int or keys[0] < 0:
         return None
     run = range(keys[0], keys[0] + len(keys))

@@ -1,4 +1,6 @@
-"""`Rows`: base of `Dataset`: a table, an index and a format; `Lineage`: the operations that its fingerprint is made of."""
+"""`Rows`: base of `Dataset`: a table, an index and a format; `Lineage`: the operations from which its fingerprint is
+computed.
+"""
 
 from __future__ import annotations
 
@@ -25,6 +27,7 @@ from datasets_core.features.media.media import MediaPaths
 from datasets_core.features.schema import Features, features_of_file, storage_type
 from datasets_core.meta.info import DatasetInfo, Deferred
 from datasets_core.meta.splits import NamedSplit, ReadInstruction
+from datasets_core.optional import named_kind
 from datasets_core.store.fingerprint import Hasher, fingerprint
 from datasets_core.store.pieces import Ints, Places
 from datasets_core.store.rows.column import dataset_text
@@ -62,7 +65,9 @@ class Lineage:
 
     @classmethod
     def known(cls, found: str, lasts: bool = True, root: str | None = None) -> Lineage:
-        """Return the lineage of rows with a known fingerprint, and optionally the fingerprint of the rows at the beginning."""
+        """Return the lineage of rows with a known fingerprint, and optionally the fingerprint of the rows before any
+        operation.
+        """
         lineage = cls("known", ())
         lineage._origin = None if root is None or root == found else cls.known(root)
         lineage._found, lineage._lasts = found, lasts
@@ -78,7 +83,7 @@ class Lineage:
 
     @property
     def root(self) -> str:
-        """The fingerprint of the rows at the beginning, shared by all results of operations."""
+        """The fingerprint of the rows before any operation, shared by the results of all operations."""
         return (self._origin or self).fingerprint
 
     @property
@@ -168,7 +173,7 @@ class Rows(RowReading):
         self._forget()
 
     def _forget(self) -> None:
-        """Drop what was opened; it opens again when it is needed."""
+        """Close everything that is open; it is opened again when needed."""
         self._plain_row = self._formatted = None
         self._columns, self._metadata = {}, {}
 
@@ -229,7 +234,7 @@ class Rows(RowReading):
 
     @property
     def _fingerprint(self) -> str:
-        """The identity of rows, columns and format: equal wherever the same operations were done to the same rows."""
+        """The identity of rows, columns and format: equal if the same operations were applied to the same rows."""
         known, how = self._lineage.fingerprint, self._format
         if how == RowFormat():
             return known
@@ -237,7 +242,7 @@ class Rows(RowReading):
         return fingerprint("format", known, *shown, what="A dataset in this format")
 
     def _derived(self, operation: str, *arguments: Any, new_fingerprint: str | None = None) -> Self:
-        """Return a copy to be changed: `operation` with `arguments` describes the change.
+        """Return a copy that the caller changes; `operation` and `arguments` describe the change.
 
         The arguments must determine the rows: the fingerprint of the copy is computed from them.
         """
@@ -251,7 +256,7 @@ class Rows(RowReading):
     def _selected(
         self, rows: range | Ints, new_fingerprint: str | None = None, operation: str = "select", *arguments: Any
     ) -> Self:
-        """Return the rows numbered `rows`, each from 0 and existing; `arguments` say which, where they are shorter than
+        """Return the rows with the numbers `rows`, each from 0 and existing; `arguments` identify them if they are shorter than
         `rows`.
         """
         if not arguments and isinstance(rows, np.ndarray):
@@ -270,7 +275,7 @@ class Rows(RowReading):
     def _replaced(
         self, table: RowTable, features: Features, operation: str, *arguments: Any, new_fingerprint: str | None = None
     ) -> Self:
-        """Return a dataset of the rows of another table, with the same info and format but for the columns."""
+        """Return a dataset of the rows of another table, with the same info and format except for the columns."""
         other = self._derived(operation, *arguments, new_fingerprint=new_fingerprint)
         other._table, other._index, other._paths = table, None, self._media_paths()
         other._info.features = features
@@ -290,9 +295,8 @@ def _row_table(given: pa.Table | pa.RecordBatch | RowTable) -> RowTable:
         return RowTable.from_batches([given])
     if isinstance(getattr(given, "table", None), pa.Table):  # as `data` is under the name of `datasets`
         return RowTable.from_table(given.table)
-    raise ArgumentTypeError(
-        f"A Dataset takes an Arrow table, found {type(given).__name__}. Use Dataset.from_dict or from_list."
-    )
+    kind, advice = named_kind(given, "Use Dataset.from_dict or from_list")
+    raise ArgumentTypeError(f"A Dataset takes an Arrow table, found {kind}. {advice}.")
 
 
 def _named_split(split: str | ReadInstruction | None) -> NamedSplit | None:
@@ -302,7 +306,7 @@ def _named_split(split: str | ReadInstruction | None) -> NamedSplit | None:
 
 
 def _fitting_features(table: RowTable, features: Features | None) -> Features:
-    """Return the features of the columns of a table, in its order: those given, if they fit, else those it says itself."""
+    """Return the features of the columns of a table, in its order: the given ones if they fit, else those of its schema."""
     schema = table.schema
     if len(set(schema.names)) != len(schema.names):
         twice = next(name for name in schema.names if schema.names.count(name) > 1)
@@ -335,7 +339,7 @@ def _index_of(indices: pa.Table, size: int) -> Ints:
 
 
 def _as_run(rows: range | Ints) -> range | None:
-    """Return the rows as a range of step 1, if they are one."""
+    """Return the rows as a range if they are a range of step 1."""
     if isinstance(rows, range):
         return rows if rows.step == 1 else range(rows[0], rows[0] + len(rows)) if len(rows) == 1 else None if rows else range(0)
     if not len(rows):
@@ -346,7 +350,7 @@ def _as_run(rows: range | Ints) -> range | None:
     return range(first, last + 1)
 
 
-# Row ids: rows of a dataset named by file and place.
+# Row ids: rows of a dataset identified by file and row number.
 
 
 # Names of shard files in row ids: those of their builds, with as much of their paths as makes them unique among each
@@ -361,7 +365,7 @@ class FileNames:
 
     Args:
         paths: local paths or URLs, none of them twice.
-        given: what their builds call them: the ends of their paths; None: the last parts.
+        given: their names in their builds, which are the ends of their paths; None: the last parts of the paths.
 
     >>> FileNames(["/c/1.0.0/birds-train.arrow", "/c/2.0.0/birds-train.arrow", "/c/2.0.0/birds-test.arrow"]).names
     ('1.0.0/birds-train.arrow', '2.0.0/birds-train.arrow', 'birds-test.arrow')
@@ -380,8 +384,8 @@ class FileNames:
         self.names = tuple("/".join(parts[-length:]) for parts, length in zip(self._parts, lengths, strict=True))
 
     def find(self, name: str) -> list[int]:
-        """Return the numbers of the files that `name` may mean: it is an end of their paths, and no shorter than what is
-        given.
+        """Return the numbers of the files that `name` may mean: their paths end with it, and it is not shorter than the given
+        name.
 
         >>> FileNames(["/c/1.0.0/a.arrow", "/c/2.0.0/a.arrow"]).find("2.0.0/a.arrow")
         [1]
@@ -409,7 +413,7 @@ class FileNames:
         return [number for number in self._by_last.get(wanted[-1], ()) if self._parts[number][-len(wanted) :] == wanted]
 
     def _tell_apart(self, alike: list[int], lengths: list[int]) -> None:
-        """Lengthen names until each is found as that of one file alone, or is a whole path."""
+        """Lengthen names until each identifies one file, or is a whole path."""
         waiting = set(alike)
         for length in range(1, max(len(self._parts[number]) for number in alike) + 1):
             ends = {number: tuple(self._parts[number][-length:]) for number in alike if self._least[number] <= length}
@@ -429,7 +433,7 @@ _SPARSE = 8  # an index of less than one row in so many has its inverse as a sor
 
 
 class Identified(Rows):
-    """Rows of a built dataset have ids, which they keep in every selection and order.
+    """Rows of a built dataset have ids that stay the same in every selection and order.
 
     `row_id(i)` is the id of a row, `locate(id)` the row of an id; no shard is opened for either.
     """
@@ -574,7 +578,7 @@ class Identified(Rows):
         return self._names
 
     def _title(self) -> str:
-        """Return the dataset as messages name it."""
+        """Return the name of the dataset for messages."""
         name = self._info.dataset_name or "the dataset"
         return name if self._split is None else f"{name}, split {self._split}"
 
@@ -583,10 +587,10 @@ class Identified(Rows):
 
 
 class _Inverse:
-    """For each row of a table its first place in an index.
+    """The first position in an index of each row of a table.
 
     Args:
-        rows: the row number at each place of the index; -1 is no row.
+        rows: the row number at each position of the index; -1 means no row.
         size: number of rows of the table.
     """
 
@@ -601,7 +605,7 @@ class _Inverse:
             self._places[-1] = -1
 
     def at(self, rows: Ints) -> Ints:
-        """Return the places of rows; -1 for a row that is not in the index, and for -1."""
+        """Return the positions of rows; -1 for a row that is not in the index, and for -1."""
         if self._sorted is None:
             return self._places[rows]
         if not len(self._sorted):

@@ -1,7 +1,7 @@
 """`RowView`: rows of a table in the order of an index, read singly, in runs, or gathered; rows as arrays.
 
-Rows in the order of the table are read by batch (`RowReader.dicts`); rows anywhere by functions that are
-kept for each piece of the table that was touched.
+Rows in the order of the table are read by batch (`RowReader.dicts`). Rows in any order are read by functions that are cached
+for each piece of the table.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from datasets_core.store.table import RowTable
 if TYPE_CHECKING:
     from datasets_core.features.formats.arrays import Array
 
-# `RowBlock`: rows of one batch of tensors, taken apart only where someone looks at a row.
+# `RowBlock`: rows of one batch of tensors, divided only when a row is accessed.
 
 
 class Row(dict[str, Any]):
@@ -55,7 +55,7 @@ class RowBlock(list[dict[str, Any]]):
             _teach_torch()
 
     def fill(self) -> None:
-        """Make the rows, once."""
+        """Make the rows on the first call."""
         columns, self.columns = self.columns, None
         if columns is not None:
             values = [list(each.unbind(0) if hasattr(each, "unbind") else each) for each in columns.values()]
@@ -103,7 +103,7 @@ for _name in (
 
 
 def _teach_torch() -> None:
-    """Enter `Row` into the table of `default_collate`, which torch keeps for other packages' types to be added to."""
+    """Add `Row` to the table of `default_collate`, which torch has for types of other packages."""
     from torch.utils.data._utils.collate import default_collate_fn_map
 
     default_collate_fn_map.setdefault(Row, _collated)
@@ -138,8 +138,8 @@ class RowView:
     """Reads rows by their number in the view.
 
     Args:
-        table: where the rows are.
-        index: for each row of the view, its row in the table; None: the same.
+        table: contains the rows.
+        index: for each row of the view, its row in the table; None: the same row.
         reader: for the table's schema.
     """
 
@@ -152,7 +152,7 @@ class RowView:
         self._tables: dict[int, pa.Table] = {}
         self._decoded = 0
         self.row = self._row_function()
-        """Row `i` as a dict, counted from the end if negative; RowIndexError where there is none."""
+        """Row `i` as a dict, counted from the end if negative; RowIndexError if it does not exist."""
 
     def __reduce__(self) -> tuple[Any, ...]:
         return RowView, (self.table, self.index, self.reader)
@@ -160,7 +160,7 @@ class RowView:
     # -- one row -------------------------------------------------------------------------------------------------------
 
     def _row_function(self) -> Callable[[int], PlainRow]:
-        """Return the function after `row`: what it needs is bound to names of its own, which is a third of its time."""
+        """Return the function that reads a row. Its values are bound to local names, which saves a third of its time."""
         size, index, starts, openers, open_piece = self.num_rows, self.index, self._starts, self._openers, self._opener
 
         def row(i: int) -> PlainRow:
@@ -200,7 +200,7 @@ class RowView:
         return opener
 
     def _values(self, k: int) -> Callable[[int], tuple[Any, ...]]:
-        """Reads rows of piece `k` as tuples."""
+        """Return the function that reads rows of piece `k` as tuples."""
         values = self._tuples.get(k)
         if values is None:
             self._make_room(k)
@@ -208,7 +208,7 @@ class RowView:
         return values
 
     def _make_room(self, k: int) -> None:
-        """Forget the pieces that were opened, if there are too many to open another one."""
+        """Release the open pieces if there are too many to open another one."""
         is_decoded = not self.table.is_mapped(k)
         kept = len(self._openers) + len(self._tuples)
         if kept >= _MOST_PIECES or (is_decoded and self._decoded >= _MOST_DECODED):
@@ -232,7 +232,7 @@ class RowView:
             yield from self._placed(partial(self._dicts_at, self.index[first:last]), range(first, last))
 
     def borders(self, start: int = 0, stop: int | None = None) -> Iterator[tuple[int, int]]:
-        """Yield begin and end of blocks to read ahead: one piece each, without an index."""
+        """Yield start and end of the blocks to read ahead; without an index, each is one piece."""
         stop = self.num_rows if stop is None else stop
         step = _FIRST_ROWS
         while start < stop:
@@ -298,7 +298,7 @@ class RowView:
         """Return one column as it is stored."""
         return self.slice(0, self.num_rows).column(name)
 
-    # -- rows anywhere -------------------------------------------------------------------------------------------------
+    # -- rows in any order -------------------------------------------------------------------------------------------------
 
     def columns_at(self, rows: range | Ints) -> dict[str, list[Any]]:
         """Return rows by number, each from 0 and existing, as columns."""
@@ -319,7 +319,7 @@ class RowView:
         return self._gather(self.of_table(rows))
 
     def of_table(self, rows: range | Ints) -> Ints:
-        """Return the rows of the table behind rows of the view."""
+        """Return the rows of the table for rows of the view."""
         if isinstance(rows, range):
             rows = np.arange(rows.start, rows.stop, rows.step, dtype=np.int64)
         return rows if self.index is None else self.index[rows]
@@ -342,7 +342,7 @@ class RowView:
         return [openers[k](i) for k, i in zip(pieces, offsets, strict=True)]
 
     def _is_large(self, rows: int, pieces: int) -> bool:
-        """Return True if one gather of Arrow costs less than reading row by row."""
+        """Return True if one gather by Arrow costs less than reading row by row."""
         if not self.reader.can_gather:
             return not rows
         return not rows or not self.reader.is_quick or rows >= _GATHER_ROWS + _GATHER_PIECE * pieces
@@ -394,7 +394,7 @@ class _Column:
         return self._kit.batch(self.values(found))
 
     def values(self, found: Any) -> Array:
-        """The same before the framework takes it."""
+        """Return the column as numpy, before it is converted for the framework."""
         from datasets_core.features.formats.arrays import cast, stacked
 
         if isinstance(found, np.ndarray):
@@ -435,8 +435,8 @@ def _holds_clocks(type_: pa.DataType) -> bool:
 class ArrayRows:
     """Reads rows in the format of a framework; see `Formatter`.
 
-    A column of fixed width without nulls is seen as one array for each piece of the table, made once: batches are slices
-    of it, and rows anywhere a gather from it.  Other columns are made again from Arrow for each batch.
+    A column of fixed width without nulls is viewed as one array for each piece of the table, made once. Batches are slices of
+    it; rows in any order are gathered from it.  Other columns are made again from Arrow for each batch.
 
     Args:
         view: the rows.
@@ -445,7 +445,7 @@ class ArrayRows:
         kwargs: for the framework.
 
     Raises:
-        ConfigurationError: a dtype or device that the framework does not have.
+        ConfigurationError: the framework does not have the dtype or device.
     """
 
     def __init__(self, view: RowView, features: Mapping[str, FeatureType], framework: str, kwargs: Mapping[str, Any]) -> None:
@@ -506,7 +506,7 @@ class ArrayRows:
             raise
 
     def _show_each(self, rows: range | Ints) -> None:
-        """Rows one by one, up to the one whose medium cannot be shown: its error names it."""
+        """Read rows one by one, so that the error of a medium that cannot be decoded names its row."""
         for row in rows:
             self.row(int(row))
 
@@ -517,7 +517,7 @@ class ArrayRows:
     # -- the memory behind ---------------------------------------------------------------------------------------------
 
     def _found(self, rows: range | Ints) -> list[Array | pa.Array]:
-        """Return the rows of each column, as a view or a gather of views, or as an Arrow array."""
+        """Return the rows of each column: as a view, as a gather of views, or as an Arrow array."""
         view = self._view
         if isinstance(rows, range) and rows.step == 1 and view.index is None and len(rows):
             k, offset = view.table.locate(rows.start)
@@ -603,7 +603,7 @@ def _one_array(column: pa.ChunkedArray) -> pa.Array | pa.ChunkedArray:
         return column
 
 
-# The rows of a table in bounded blocks: views of its pieces without an index, gathered with one.
+# The rows of a table in bounded blocks: views of its pieces without an index, gathered rows with an index.
 
 
 _BLOCK_ROWS = 1 << 16
@@ -614,7 +614,7 @@ _SMALL_ROWS, _SMALL_BYTES = 1 << 12, 1 << 20  # a piece below both is joined wit
 def blocks(table: RowTable, index: Ints | None) -> Iterator[pa.RecordBatch]:
     """Yield the rows that `index` names (None: all), in order, as record batches that are bounded in rows and bytes.
 
-    Without an index each is a view of a piece, whole.
+    Without an index, each is a view of a whole piece.
     """
     if index is None:
         yield from table.batches()

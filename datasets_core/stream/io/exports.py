@@ -10,6 +10,7 @@ from functools import partial
 from typing import IO, Any, Self, TypeAlias
 
 from datasets_core._lazy import options_to
+from datasets_core.engines import Engine, on_engine
 from datasets_core.features.schema import Features
 from datasets_core.meta.splits import NamedSplit, Split
 from datasets_core.stream.io.push import StreamPushing
@@ -25,12 +26,14 @@ def _written(
     storage_options: dict[str, Any] | None,
     max_shard_size: int | str | None,
     num_shards: int | None,
+    engine: str | Engine | None,
     **options: Any,
 ) -> Any:
     from datasets_core.stream.io import files  # 15 ms that reading does without
 
     request = files.WriteRequest(path_or_buf, batch_size, storage_options, max_shard_size, num_shards, options)
-    return getattr(files, f"write_{kind}")(self, request)
+    with on_engine(engine):
+        return getattr(files, f"write_{kind}")(self, request)
 
 
 class StreamExports(StreamPushing):
@@ -53,6 +56,7 @@ class StreamExports(StreamPushing):
         *,
         max_shard_size: int | str | None = None,
         num_shards: int | None = None,
+        engine: str | Engine | None = None,
         **parquet_writer_kwargs: Any,
     ) -> int:
         """Write the rows as Parquet, with the features in the files.
@@ -66,6 +70,7 @@ class StreamExports(StreamPushing):
             max_shard_size: approximate size of the rows of a file, in bytes or such as "1GB"; for folders and numbered
                 paths the default is the setting `max_shard_bytes`.
             num_shards: number of files, each with a contiguous range of rows, if the stream can be divided in advance.
+            engine: what writes the files of `num_shards`; see `Dataset.map`.
             parquet_writer_kwargs: options of `pyarrow.parquet.ParquetWriter`.
 
         Returns:
@@ -92,12 +97,13 @@ class StreamExports(StreamPushing):
         *,
         max_shard_size: int | str | None = None,
         num_shards: int | None = None,
+        engine: str | Engine | None = None,
         **to_json_kwargs: Any,
     ) -> int:
         """Write the rows as JSON lines or, with `lines=False`, as a list of objects.
 
         Args:
-            path_or_buf, storage_options, max_shard_size, num_shards: see `to_parquet`; sizes are those of the text.
+            path_or_buf, storage_options, max_shard_size, num_shards, engine: see `to_parquet`; sizes are those of the text.
             batch_size: number of rows converted to text at a time.
             to_json_kwargs: see `Dataset.to_json`.
 
@@ -126,12 +132,13 @@ class StreamExports(StreamPushing):
         *,
         max_shard_size: int | str | None = None,
         num_shards: int | None = None,
+        engine: str | Engine | None = None,
         **to_csv_kwargs: Any,
     ) -> int:
         """Write the rows as CSV.
 
         Args:
-            path_or_buf, storage_options, max_shard_size, num_shards: see `to_parquet`; sizes are those of the text.
+            path_or_buf, storage_options, max_shard_size, num_shards, engine: see `to_parquet`; sizes are those of the text.
             batch_size: number of rows converted to text at a time.
             to_csv_kwargs: see `Dataset.to_csv`.
 
@@ -161,6 +168,7 @@ class StreamExports(StreamPushing):
         storage_options: dict[str, Any] | None = None,
         *,
         max_shard_size: int | str | None = None,
+        engine: str | Engine | None = None,
     ) -> int:
         """Write the rows as TFRecord files of `tf.train.Example` messages.
 
@@ -174,6 +182,7 @@ class StreamExports(StreamPushing):
             storage_options: options of the file system of a URL.
             max_shard_size: approximate size of a file, in bytes, before compression; for folders and numbered paths the
                 default is the setting `max_shard_bytes`.
+            engine: what writes the files of `num_shards`; see `Dataset.map`.
 
         Returns:
             The size of the framed records, in bytes, before compression.
@@ -241,6 +250,8 @@ class StreamExports(StreamPushing):
         max_shard_size: int | str | None = None,
         num_shards: int | None = None,
         storage_options: dict[str, Any] | None = None,
+        *,
+        engine: str | Engine | None = None,
     ) -> None:
         """Save the rows to a folder, which `load_from_disk` opens as a `Dataset`.
 
@@ -249,6 +260,7 @@ class StreamExports(StreamPushing):
             max_shard_size: approximate bytes of the rows of a file; None: `max_shard_bytes` of the settings.
             num_shards: number of files, each with a contiguous range of rows, if the stream can be divided in advance.
             storage_options: for the file system of a URL.
+            engine: what writes the files of `num_shards`; see `Dataset.map`.
 
         Raises:
             CastError: a value is of another type than those of the first rows.
@@ -264,7 +276,8 @@ class StreamExports(StreamPushing):
         """
         from datasets_core.stream.io.files import save_streams  # 15 ms that reading does without
 
-        save_streams({"": self}, dataset_path, max_shard_size, {"": num_shards}, storage_options, group=False)
+        with on_engine(engine):
+            save_streams({"": self}, dataset_path, max_shard_size, {"": num_shards}, storage_options, group=False)
 
 
 # Constructors of streams from files and frames.

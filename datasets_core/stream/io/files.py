@@ -158,7 +158,7 @@ class FileForm:
     """Format of the written rows.
 
     Attributes:
-        name: of the form.
+        name: of the format.
         options: the options of the user.
         is_growing: True if a single file is appended to when resumed; else its parts are stored next to it.
         sink: opens a file: arguments are the file, a function that returns the path of the n-th part next to it (or None),
@@ -204,13 +204,13 @@ class WriteRequest:
         return Target.of(self.target, suffix, self.storage_options, is_sharded=is_sharded)
 
     def batches(self, stream: Streamed, place: Target | None) -> StreamBatches:
-        """Return the rows; what an earlier run of the same write knew of them is not read again."""
+        """Return the rows; features that an earlier run of the same write recorded are not inferred again."""
         size = None if self.batch_size is None else checked_batch_size(self.batch_size)
         return StreamBatches(stream, size, told=None if place is None else header_of(place.folder).get("rows"))
 
 
 def write_parquet(stream: Streamed, request: WriteRequest) -> int:
-    """Write the rows as Parquet: the bytes that they take in Arrow's layout; see `IterableDataset.to_parquet`."""
+    """Write the rows as Parquet; return their bytes in Arrow's layout; see `IterableDataset.to_parquet`."""
     place = request.place(".parquet")
     batches = request.batches(stream, place)
     schema = table_of(batches.sample, 0, 0).schema
@@ -222,7 +222,7 @@ def write_parquet(stream: Streamed, request: WriteRequest) -> int:
 
 
 def write_json(stream: Streamed, request: WriteRequest) -> int:
-    """Write the rows as JSON: the number of bytes; see `IterableDataset.to_json`."""
+    """Write the rows as JSON; return the number of bytes; see `IterableDataset.to_json`."""
     options = dict(request.options)
     check_mode(options.pop("mode", "w"))
     packer = packer_of(request.target, options.pop("compression", None if hasattr(request.target, "write") else "infer"))
@@ -238,7 +238,7 @@ def write_json(stream: Streamed, request: WriteRequest) -> int:
 
 
 def write_csv(stream: Streamed, request: WriteRequest) -> int:
-    """Write the rows as csv: the number of bytes; see `IterableDataset.to_csv`."""
+    """Write the rows as CSV; return the number of bytes; see `IterableDataset.to_csv`."""
     options = dict(request.options)
     check_mode(options.pop("mode", "w"))
     packer = packer_of(request.target, options.pop("compression", None))
@@ -249,7 +249,7 @@ def write_csv(stream: Streamed, request: WriteRequest) -> int:
 
 
 def write_tfrecord(stream: Streamed, request: WriteRequest) -> int:
-    """Write the rows as TFRecord: the bytes of the records with their frames; see `IterableDataset.to_tfrecord`."""
+    """Write the rows as TFRecord; return the bytes of the framed records; see `IterableDataset.to_tfrecord`."""
     compression = compression_for(request.target, request.options["compression"])
     if request.num_shards is not None:
         path = record_path(request.target)
@@ -311,7 +311,7 @@ def _place(shards: Sequence[Shard], journal: WriteJournal, place: Target) -> Non
 
 
 def _write_through(batches: StreamBatches, form: FileForm, out: IO[bytes]) -> int:
-    """Write into a file of the user's, which is written once."""
+    """Write into an open file of the user, in one pass."""
     sink = form.sink(out, None, ())
     try:
         with progress(f"Writing {form.name}", total=batches.num_rows) as bar:
@@ -345,12 +345,12 @@ def save_streams(
     """Save streams to a folder, each below its name; see `IterableDataset.save_to_disk`.
 
     Args:
-        streams: by split; a lone one is called `""`.
+        streams: by split; the key of a single stream is `""`.
         path: local folder or URL.
         max_shard_size: bytes of rows of a file.
         num_shards: number of files of each split.
         storage_options: for fsspec.
-        group: they are the splits of a dictionary.
+        group: True if they are the splits of a dictionary.
 
     Raises:
         ConfigurationError: both sizes are given, or a split is not a valid folder name; as for `IterableDataset.save_to_disk`.
@@ -383,7 +383,7 @@ def save_streams(
 def _written(
     held: ExitStack, stream: Streamed, target: str, name: str, count: int | None, limit: int | None
 ) -> tuple[WriteJournal, list[Shard], Saved]:
-    """Have the rows in the folder of a journal, as Arrow streams."""
+    """Write the rows as Arrow streams into the folder of a journal."""
     folder = writing_folder(f"{target}-{name}" if name else target)
     batches = StreamBatches(stream, embeds=True, told=header_of(folder).get("rows"))
     schema = plain_schema(table_of(batches.sample, 0, 0).schema)
@@ -412,7 +412,9 @@ def _written(
 
 
 def _link(source: str, path: str) -> None:
-    """A second name for a file, or a copy where the file system has none: the first one stays until all is in its place."""
+    """Make a hard link to a file, or a copy if the file system has no links: the original stays until all files are
+    in place.
+    """
     try:
         os.link(source, path)
     except OSError:
@@ -423,7 +425,7 @@ def _link(source: str, path: str) -> None:
 
 
 def write_stream_sql(stream: Streamed, name: str, con: Any, batch_size: int | None, options: dict[str, Any]) -> int:
-    """Write the rows from the current position on; return their number; see `IterableDataset.to_sql`."""
+    """Write the rows from the current position; return their number; see `IterableDataset.to_sql`."""
     size = None if batch_size is None else checked_batch_size(batch_size)
     batches = StreamBatches(stream, size)
     return write_sql_parts(_parts(batches), name, con, options, batches.num_rows)

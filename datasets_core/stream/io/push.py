@@ -7,12 +7,13 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pyarrow as pa
 
 from datasets_core.engines import get_engine
+from datasets_core.engines.deadline import SerialEngine
 from datasets_core.errors import CellCastError, ConfigurationError, MediaError
 from datasets_core.features.base import Value
 from datasets_core.features.cast import cast_table
@@ -32,7 +33,7 @@ if TYPE_CHECKING:
     pass
 
 
-# Streams pushed to the Hub: written and uploaded file by file, while their rows come.
+# Streams pushed to the Hub: written and uploaded file by file while their rows are read.
 
 
 class StreamPushing(Transforming, Pushable):
@@ -70,12 +71,12 @@ class StreamRows:
     """Rows of a stream that are to be written.
 
     Attributes:
-        plan: where they come from.
+        plan: their source.
         epoch: of the stream.
         features: of the columns.
-        split: whose rows they are.
-        embeds: whether the files that media name go into the rows.
-        is_told: whether the features are the stream's own, and not those of its first rows.
+        split: name of the split.
+        embeds: True if the content of media files is stored in the rows.
+        is_told: True if the features come from the stream instead of its first rows.
     """
 
     plan: Plan
@@ -139,7 +140,7 @@ class StreamRows:
             raise CellCastError(error.column, error.reason, row=number, what=what, advice=advice) from error
 
     def _in_parts(self, batch: pa.RecordBatch, row: int, kinds: Kinds) -> Iterator[pa.RecordBatch]:
-        """Yield the rows as they are, or with the bytes of files, some after the other."""
+        """Yield the rows in blocks, unchanged or with the bytes of their files."""
         step = 1
         while self.embeds and batch.num_rows:
             table = pa.Table.from_batches([batch.slice(0, step)])
@@ -177,7 +178,7 @@ def _features_of_head(plan: Plan, epoch: int, split: str) -> Features:
 
 
 def _size(block: Block) -> int:
-    """About how many bytes the rows take in memory."""
+    """Return the approximate bytes of the rows in memory."""
     if isinstance(block, ArrowBlock):
         return int(block.batch.nbytes)
     return sum(map(_value_size, (value for row in block.rows() for value in row.values())))
@@ -201,7 +202,7 @@ def _blocks(plan: Plan, epoch: int) -> Iterator[Block]:
 
 @contextmanager
 def _naming(split: str) -> Iterator[None]:
-    """Have errors, whatever a function of the user raises, say in which split they came."""
+    """Add the name of the split to every error in the block."""
     try:
         yield
     except Exception as error:
@@ -247,12 +248,13 @@ def _files(rows: StreamRows, limits: ShardLimits, folder: str) -> Iterator[Local
     size = None if limits.num_shards else limits.shard_bytes
     parts = [replace(rows, plan=rows.plan.sharded(count, part, is_contiguous=True)) for part in range(count)]
     parts = parts if count > 1 else [rows]
-    if (limits.num_proc or 1) == 1:
+    engine = get_engine(num_proc=limits.num_proc)
+    if isinstance(engine, SerialEngine):
         for number, part in enumerate(parts):
             yield from _of_part(folder, size, (number, part))
         return
-    engine, work = get_engine(num_proc=limits.num_proc), partial(_all_of_part, folder, size)
-    for _, made in module_state.run(engine, work, list(enumerate(parts)), rows.plan, verb="push_to_hub()", ordered=True):
+    options: Any = {"verb": "push_to_hub()", "folder": folder, "ordered": True}
+    for _, made in module_state.run(engine, partial(_all_of_part, folder, size), list(enumerate(parts)), rows.plan, **options):
         yield from made
 
 
@@ -262,13 +264,13 @@ def _all_of_part(folder: str, max_bytes: int | None, job: tuple[int, StreamRows]
 
 def _of_part(folder: str, max_bytes: int | None, job: tuple[int, StreamRows]) -> Iterator[LocalShard]:
     number, rows = job
-    name = partial(_name, folder, rows.split, number)
+    name = partial(_name, folder, rows.split, number, token=f"-{os.urandom(4).hex()}")  # of this attempt
     for shard in write_shards(rows.batches(), rows.features, name, max_bytes):
         yield _local(shard, rows.split)
 
 
-def _name(folder: str, split: str, part: int, number: int) -> str:
-    return os.path.join(folder, f"{split}-{part:05d}-{number:05d}.parquet")
+def _name(folder: str, split: str, part: int, number: int, token: str = "") -> str:
+    return os.path.join(folder, f"{split}-{part:05d}-{number:05d}{token}.parquet")
 
 
 def _local(shard: ShardFile, split: str) -> LocalShard:
@@ -276,7 +278,7 @@ def _local(shard: ShardFile, split: str) -> LocalShard:
 
 
 def _dealt(rows: StreamRows, count: int, folder: str) -> Iterator[LocalShard]:
-    """Yield the rows dealt to so many files in turn: who does not know their number cannot cut them into runs."""
+    """Yield the rows, dealt to several files in turn: rows whose number is unknown cannot be cut into runs."""
     group = max(1 << 20, min(GROUP_BYTES, _DEALT_BYTES // count))
     names = (_name(folder, rows.split, 0, number) for number in range(count))
     with ExitStack() as opened:

@@ -5,8 +5,10 @@ from __future__ import annotations
 import contextlib
 import copy
 import hashlib
+import itertools
 import logging
 import os
+import re
 import shutil
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -18,11 +20,14 @@ import pyarrow as pa
 
 from datasets_core import files
 from datasets_core.config import settings
+from datasets_core.engines import Engine, get_engine
+from datasets_core.engines.deadline import SerialEngine
 from datasets_core.errors import CellCastError, ConfigurationError, FileInPlaceError, MediaError
 from datasets_core.features.media.media import embed_table, has_media
 from datasets_core.features.schema import Features
 from datasets_core.io.sinks import Sink
 from datasets_core.meta.info import DatasetInfo
+from datasets_core.store import module_state
 from datasets_core.store.commit import FORM_KEY, Journal, whole_lines
 from datasets_core.store.manifest import JOURNAL_NAME
 from datasets_core.store.rows.indices import at_least_one
@@ -39,13 +44,14 @@ _ROWS, _MEDIA_ROWS = 1000, 100
 
 
 class StreamBatches:
-    """The rows of a stream in batches: the same batches at every read, also from a state on.
+    """The rows of a stream in batches: the same batches at every read, even one that starts at a state.
 
     Args:
         stream: the stream; its position does not change.
         batch_size: rows of a batch; None: a thousand, or a hundred where there are media.
         embeds: True to store the bytes of local media files in the rows.
-        told: the `signature` of an earlier read: for the same rows it contains the features, so none is read for them.
+        told: the `signature` of an earlier read: for the same rows it contains the features, so that no row is read to infer
+            them.
 
     Raises:
         ConfigurationError: the stream is endless, or has no rows to infer types from.
@@ -157,8 +163,8 @@ class Shard:
     Attributes:
         number: of it.
         name: in the folder of the journal.
-        num_bytes: as its form counts them.
-        facts: what else is known of it.
+        num_bytes: as its format counts them.
+        facts: further facts about it.
     """
 
     number: int
@@ -171,7 +177,7 @@ def parts_of(stream: Streamed, whole: StreamBatches, count: int) -> list[StreamB
     """Return the rows in `count` parts, each a run of them.
 
     Raises:
-        ConfigurationError: the number of rows is unknown, and so are the parts.
+        ConfigurationError: the number of rows is unknown, so they cannot be divided.
     """
     number = at_least_one("num_shards", count)
     plan = stream._plan
@@ -206,7 +212,7 @@ class StreamWrite:
 
     Args:
         journal: of the write, with the folder of its files.
-        opened: opens a file of its form; see `FileForm.sink`.
+        opened: opens a file of its format; see `FileForm.sink`.
         tell: called with the number of rows written.
         is_growing: True if a file is appended to from its last recorded position; else its rows are stored in parts next to it.
         has_parts: True if a file can be resumed; else it is written again from its beginning.
@@ -266,7 +272,7 @@ class StreamWrite:
         Args:
             parts: of the rows; each begins a file.
             limit: bytes of a file, about; None: a file for each part.
-            put: takes each file away when it is finished; None: they stay in the folder.
+            put: moves each file to its target when it is finished; None: they stay in the folder.
 
         Raises:
             DatasetDiskError: the disk is full, read-only or forbidden.
@@ -275,12 +281,36 @@ class StreamWrite:
         self._tell(sum(entry["rows"] for entry in done))
         number = sum(entry["is_whole"] for entry in done)
         first = done[-1]["part"] + (done[-1]["is_last"]) if done else 0
+        engine = get_engine()
+        if limit is None and not self._has_parts and len(parts) - first > 1 and not isinstance(engine, SerialEngine):
+            self._run_by(engine, parts, first, put)
+            first = len(parts)
         for index in range(first, len(parts)):
             state = done[-1]["state"] if done and done[-1]["part"] == index else None
             row = sum(entry["rows"] for entry in done if entry["part"] == index)
             before = sum(other.num_rows or 0 for other in parts[:index])
             number = self._write_part(index, parts[index], state, row, before, number, limit, put)
         return [_shard(entry) for entry in self._journal.entries if entry["is_whole"]]
+
+    def _run_by(
+        self, engine: Engine, parts: Sequence[StreamBatches], first: int, put: Callable[[str, int], None] | None
+    ) -> None:
+        """Have workers write the parts from `first` on, each into a file."""
+        folder = self._journal.folder
+        befores = itertools.accumulate((part.num_rows or 0 for part in parts), initial=0)
+        jobs = [(index, part, before) for index, (part, before) in enumerate(zip(parts, befores, strict=False))][first:]
+        options: Any = {"verb": "The export", "folder": folder, "ordered": True}
+        work = partial(_by_worker, folder, self._opened)
+        for _, (written, entry) in module_state.run(engine, work, jobs, **options):
+            path = self._journal.path(shard_name(entry["shard"]))
+            os.replace(written, path)
+            if put is not None:
+                put(path, entry["shard"])
+            self._journal.add({**entry, "is_placed": put is not None})
+            self._tell(entry["rows"])
+        for name in os.listdir(folder):  # of jobs that ran twice
+            if _ATTEMPT.fullmatch(name):
+                os.unlink(self._journal.path(name))
 
     def _write_part(
         self,
@@ -293,7 +323,7 @@ class StreamWrite:
         limit: int | None,
         put: Callable[[str, int], None] | None,
     ) -> int:
-        """Write the rows of a part after a state, with this many rows in the parts before; the number of the next file."""
+        """Write the rows of a part after a state; `row` rows are in earlier parts. Return the number of the next file."""
         points = [entry for entry in self._journal.entries if entry["shard"] == number and not entry["is_whole"]]
         file = _File(self, part, number, points)
         try:
@@ -317,6 +347,32 @@ class StreamWrite:
                 file.close()
             raise
         return file.number + 1
+
+
+_ATTEMPT = re.compile(r"\d{5,}-[0-9a-f]{8}")
+
+
+class _Attempt:
+    """Stands for the journal where a worker writes a part: files with names of their own, since a job may run twice."""
+
+    def __init__(self, folder: str) -> None:
+        self._folder, self._token = folder, os.urandom(4).hex()
+        self.entries: list[dict[str, Any]] = []
+
+    def path(self, name: str) -> str:
+        return os.path.join(self._folder, f"{name}-{self._token}")
+
+    def add(self, entry: dict[str, Any]) -> None:
+        self.entries.append(entry)
+
+
+def _by_worker(folder: str, opened: _Opener, job: tuple[int, StreamBatches, int]) -> tuple[str, dict[str, Any]]:
+    """Write a part; return the path of its file and its entry for the journal."""
+    index, rows, before = job
+    journal: Any = _Attempt(folder)
+    write = StreamWrite(journal, opened, lambda rows: None, is_growing=False, has_parts=False)
+    write._write_part(index, rows, None, 0, before, index, None, None)
+    return journal.path(shard_name(index)), journal.entries[-1]
 
 
 class _File:
@@ -390,7 +446,7 @@ def _part(number: int, count: int) -> str:
     return os.extsep.join((shard_name(number), f"{count:05d}", "arrow"))
 
 
-# `WriteJournal`: the folder in which a write goes on after a crash.
+# `WriteJournal`: the folder from which a write resumes after a crash.
 
 logger = logging.getLogger(__name__)
 
@@ -400,7 +456,7 @@ _FORM, _LOCK, _CHUNK = 1, "lock", 1 << 20
 class WriteJournal(Journal[dict[str, Any]]):
     """Folder and journal of a write; a context manager that holds its lock.
 
-    With another header the write starts again, and logs that.
+    With another header, the write starts again and this is logged.
 
     Args:
         folder: local; `finish` removes it.
@@ -448,7 +504,7 @@ class WriteJournal(Journal[dict[str, Any]]):
         return os.path.join(self.folder, name)
 
     def finish(self) -> None:
-        """Remove the folder: all is where it belongs."""
+        """Remove the folder; all files are in their final places."""
         self.close()
         shutil.rmtree(self.folder, ignore_errors=True)
 
@@ -458,7 +514,7 @@ class WriteJournal(Journal[dict[str, Any]]):
 
 
 def header_of(folder: str) -> dict[str, Any]:
-    """Return the header of the journal in a folder; nothing if there is none."""
+    """Return the header of the journal in a folder; an empty value if there is none."""
     header = next(whole_lines(os.path.join(folder, JOURNAL_NAME)), None)
     return header if isinstance(header, dict) else {}
 

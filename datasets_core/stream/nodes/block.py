@@ -51,7 +51,7 @@ class Kinds:
         return RowReader(self.schema, Decoder(self.features, self.paths))
 
     def of(self, features: Features) -> Kinds:
-        """Other columns, whose paths are those of these."""
+        """Return kinds for other columns with the same allowed paths."""
         return Kinds(features, self.paths)
 
     def __reduce__(self) -> tuple[Any, ...]:
@@ -63,12 +63,12 @@ class Kinds:
 
 @lru_cache(maxsize=64)
 def _unpacked_kinds(packed: bytes) -> Kinds:
-    """Return the same object for the same bytes: a process that is sent many blocks makes what reads them once."""
+    """Return the same object for the same bytes, so that a process that receives many blocks makes their reader once."""
     return Kinds(*pickle.loads(packed))
 
 
 class Block(Protocol):
-    """Some rows."""
+    """Rows within a stream."""
 
     @property
     def num_rows(self) -> int:
@@ -102,7 +102,7 @@ class Block(Protocol):
         ...
 
     def grouped(self, lengths: Ints) -> Block:
-        """Return consecutive rows collected: each row has lists of this many rows."""
+        """Return rows that each contain the lists of `size` consecutive rows."""
         ...
 
 
@@ -389,7 +389,7 @@ class BlockFormatter:
 
 
 class _TensorColumn(NamedTuple):
-    """Conversion of an Arrow column, or of its decoded values, to the column of a batch and to values of rows."""
+    """Conversion of an Arrow column, or of its decoded values, to a column of a batch and to values of rows."""
 
     name: str
     batch: Callable[[Any], Any]
@@ -397,7 +397,7 @@ class _TensorColumn(NamedTuple):
     decode: Callable[[pa.Array], list[Any]] | None = None
 
     def given(self, block: ArrowBlock, array: pa.Array) -> Any:
-        """Return the column, decoded where it has to be and is not yet."""
+        """Return the column, decoded if needed and not done yet."""
         if self.decode is None:
             return array
         known = block.decoded.get(self.name) if isinstance(block, DecodedBlock) else None
@@ -438,7 +438,7 @@ def _named(name: str, make: Callable[[pa.Array], Any]) -> Callable[[pa.Array], A
 
 
 def _array(value: Any, made_by: Kit) -> Any:
-    """Return a value that a function made, as an array where it is numbers; a tensor of torch as it is."""
+    """Return a value that a function made: numbers as an array, a torch tensor unchanged."""
     if hasattr(value, "detach") and isinstance(made_by, NumpyKit):
         return value.detach().cpu().numpy()
     if hasattr(value, "detach"):
@@ -469,7 +469,7 @@ def _cast(value: Any, casting: Casting) -> Any:
 
 
 def _arrow(block: Block) -> ArrowBlock:
-    """Return the rows as Arrow columns; the values decide types that are not given."""
+    """Return the rows as Arrow columns; types that are not given are inferred from the values."""
     return block if isinstance(block, ArrowBlock) else of_dicts(block.rows())
 
 
@@ -480,7 +480,7 @@ def of_dicts(rows: list[dict[str, Any]]) -> ArrowBlock:
 
 
 def of_table(value: Any) -> ArrowBlock | None:
-    """Return a table or frame as rows; None if it is none."""
+    """Return a table or data frame as rows; None if it is neither."""
     table = as_table(value)
     if table is None:
         return None

@@ -21,7 +21,7 @@ from datasets_core.stream.nodes.block import ArrowBlock, Block, DictBlock, Failu
 from datasets_core.stream.nodes.functions import RowsMade
 from datasets_core.stream.nodes.node import Delivery, Node, Numbers, RowChange
 
-# `Aligned`: rows of one of several streams in the form that all have together: what it lacks is None.
+# `Aligned`: rows of one of several streams with the columns of all: columns that it lacks are None.
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,12 +85,12 @@ class ColumnChange(RowChange):
 
     @property
     def null_row(self) -> Callable[[Delivery, int], Block] | None:
-        """Makes the row in place of one whose values do not fit, by delivery and row; None: no value is out of place."""
+        """Makes the replacement of a row whose values do not fit, given delivery and row; None: all values fit."""
         return None
 
     @property
     def result(self) -> Features | None:
-        """The features after the change, if they are the same after any columns."""
+        """The features after the change, if they do not depend on the columns before it."""
         return None
 
     @property
@@ -108,7 +108,7 @@ class ColumnChange(RowChange):
 
     @abstractmethod
     def without(self, gone: Mapping[str, str]) -> ColumnChange:
-        """Return the change where these columns are not there."""
+        """Return the change for rows without these columns."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -144,7 +144,7 @@ class Selected(ColumnChange):
         """Return the features of the columns that are left.
 
         Raises:
-            UnknownColumnError: a column that is not there.
+            UnknownColumnError: a column does not exist.
         """
         check_names(self.names, list(before))
         kept = [name for name in before if name not in self.names] if self.is_dropped else self.names
@@ -159,7 +159,7 @@ class Selected(ColumnChange):
 
 @dataclass(frozen=True, slots=True)
 class Renamed(ColumnChange):
-    """Columns by other names.
+    """Columns with other names.
 
     >>> Renamed({"a": "b"}).changed(DictBlock([{"a": 1}]), None).rows()
     [{'b': 1}]
@@ -182,7 +182,7 @@ class Renamed(ColumnChange):
         """Return the features by their new names.
 
         Raises:
-            UnknownColumnError: a column that is not there.
+            UnknownColumnError: a column does not exist.
             ConfigurationError: two columns would share a name.
         """
         check_names(self.names, list(before))
@@ -200,7 +200,7 @@ class Renamed(ColumnChange):
 
 
 class _KeepsColumns(ColumnChange):
-    """A change after which all columns are there by their names."""
+    """A change that keeps all columns and their names."""
 
     __slots__ = ()
 
@@ -246,7 +246,7 @@ class Added(_KeepsColumns):
         """Return the features with that of the column.
 
         Raises:
-            ConfigurationError: there is a column of that name.
+            ConfigurationError: a column of that name exists.
         """
         if self.name in before:
             raise ConfigurationError(f"Column {self.name!r} already exists. Use another name, or remove it first.")
@@ -255,11 +255,11 @@ class Added(_KeepsColumns):
 
 @dataclass(frozen=True, slots=True)
 class Cast(_KeepsColumns):
-    """Columns of other types; those that are not named stay as they are.
+    """Columns cast to other types; other columns stay unchanged.
 
     Args:
         wanted: the features by column.
-        is_all: they are all columns that there are.
+        is_all: True if they must be all columns.
     """
 
     wanted: Features
@@ -298,8 +298,8 @@ class Cast(_KeepsColumns):
         """Return the features after the cast.
 
         Raises:
-            ConfigurationError: the features are to be all, and others are there.
-            UnknownColumnError: a column that is not there.
+            ConfigurationError: the features must name all columns, and one is missing.
+            UnknownColumnError: a column does not exist.
         """
         check_names(self.wanted, list(before))
         if not self.is_all:
@@ -319,7 +319,7 @@ class Decoding(_KeepsColumns):
 
     Attributes:
         is_on: True to decode.
-        decoders: the workers that decode them while rows are read (see `decoding_of`); None: the reading thread.
+        decoders: the workers that decode media while rows are read (see `decoding_of`); None: the reading thread.
     """
 
     is_on: bool
@@ -379,7 +379,7 @@ _MOST_TRIED = 1000
 
 @dataclass(frozen=True)
 class NullOfMap:
-    """The row in place of one at which the function of `map` failed.
+    """The replacement of a row at which the function of `map` failed.
 
     The columns set by the function are found at the first row of the stream at which it succeeds: there it is called once
     more, so that the row does not depend on the start of the iteration.
@@ -445,7 +445,7 @@ class NullOfMap:
 
 @dataclass(frozen=True)
 class NullOfCast:
-    """The row in place of one whose values do not fit: None for those values."""
+    """The replacement of a row whose values do not fit: None for these values."""
 
     change: Cast
 

@@ -47,9 +47,9 @@ _SCHEMA = pa.schema(
 _MOST_TEXT = 10_000
 _BEGIN = b'{"source": '
 MOST_IN_PARQUET = 5000
-"""Rows that a Parquet file takes, about."""
+"""Approximate number of rows that a Parquet file takes."""
 MOST_KNOWN = 1_000_000
-"""Failures that are remembered, some 90 bytes each."""
+"""Number of failures that are remembered, some 90 bytes each."""
 
 
 class Quarantine:
@@ -104,7 +104,7 @@ class Quarantine:
         return [record for record in records if self._is_new(_key(record))]
 
     def _is_new(self, key: int) -> bool:
-        """Return True if such a row was not written before, as far as remembered; it is remembered from now on."""
+        """Return True if the row was not written before, as far as remembered, and remember it."""
         if key in self._known:
             return False
         if len(self._known) < MOST_KNOWN:
@@ -255,10 +255,10 @@ class ErrorPolicy:
         return self.action != "raise" or self.quarantine is not None
 
     def check(self) -> None:
-        """Raise an error for a file of no known kind.
+        """Raise an error for a quarantine file of unknown kind.
 
         Raises:
-            ConfigurationError: it is named so.
+            ConfigurationError: its name has an unknown extension.
         """
         if self.file is not None:
             self.file.check()
@@ -299,7 +299,7 @@ class Ledger:
         self._kinds[f"{type(error).__name__} in {stage}"] += 1
 
     def end(self, tally: Tally) -> None:
-        """Keep the count of a node that was read to its end."""
+        """Record the count of a node that was read to its end."""
         self._done += self._running.pop(tally, 0)
 
     def forget(self) -> None:
@@ -356,7 +356,7 @@ class Guard:
         ledger: of the iteration.
         action: one of `ACTIONS`.
         stage: name of the step.
-        null: makes the row in place of a failed one; None: there is none.
+        null: makes the replacement of a failed row; None: failed rows are not replaced.
     """
 
     ledger: Ledger
@@ -368,7 +368,7 @@ class Guard:
     def of(
         cls, ledger: Ledger | None, action: str | None, stage: str, null: Callable[[Delivery, int], Block] | None = None
     ) -> Guard | None:
-        """Return the guard of a step; None: an error is raised, and that is all.
+        """Return the guard of a step; None: errors are raised.
 
         Args:
             ledger: of the stream, if it has a policy.
@@ -389,7 +389,7 @@ class Guard:
         return self.action == "null" and self.null is not None
 
     def delivered(self, delivery: Delivery, outcome: Outcome, tally: Tally) -> tuple[Delivery | None, Exception | None]:
-        """Return what is delivered of the outcome of a row-by-row step, and the error to raise after it.
+        """Return the rows to deliver from the outcome of a row-by-row step, and the error to raise after them.
 
         Args:
             delivery: the input rows.
@@ -436,7 +436,7 @@ class Guard:
 def with_nulls(
     delivery: Delivery, block: Block, rows: list[int], bad: Sequence[int], null: Callable[[Delivery, int], Block]
 ) -> tuple[Block, list[int]]:
-    """Return the rows with a replacement in the place of each failed one, and the input row of each."""
+    """Return the rows with a replacement for each failed row, and the input row of each."""
     nulls = [null(delivery, row) for row in bad]
     every = [*rows, *bad]
     order = sorted(range(len(every)), key=every.__getitem__)
@@ -456,7 +456,7 @@ def isolated(
         delivery: the batch.
         error: of the function.
         call: the function.
-        null: makes the row in place of a failed one, if the function returns one row for each.
+        null: makes the replacement of a failed row, if the function returns one row for each.
     """
     count = delivery.block.num_rows
     failed: dict[int, Exception] = {}

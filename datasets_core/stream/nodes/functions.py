@@ -87,7 +87,7 @@ class Function:
         return given, found
 
     def _given(self, block: Block, numbers: Numbers, failures: Failures | None) -> list[Any]:
-        """Return each row as it comes to the function."""
+        """Return each row in the form that is passed to the function."""
         shown = BlockFormatter(self.format)
         if failures is None:
             return shown.rows(block)
@@ -189,10 +189,10 @@ class Function:
         error.add_note(f"{self.verb}() called {name}{where} of the stream.")
 
     def kept_rows(self, block: Block, numbers: Numbers, failures: Failures | None = None, *, is_batched: bool) -> list[int]:
-        """Return the rows, by number in the block, for which it says something true.
+        """Return the rows, by number in the block, for which the function returns a true value.
 
         Raises:
-            MaskLengthError: a function on batches gave not one answer for each row.
+            MaskLengthError: a batched function did not return one value for each row.
         """
         if self.is_sent:
             kept = partial(self.here().kept_rows, is_batched=is_batched)
@@ -238,7 +238,7 @@ class RowsMade(RowChange):
         return self.function.name
 
     def changed(self, block: Block, numbers: Numbers, failures: Failures | None = None) -> Block:
-        """See `RowChange.changed`: the function takes one row; those that fail are left out, where that is tolerated."""
+        """See `RowChange.changed`: the function takes one row; those that fail are left out, if that is tolerated."""
         if self.function.is_sent:
             found: Block = in_process(self._kept, self.function.name, self._alone().changed, block, numbers, failures)
             return found
@@ -262,7 +262,7 @@ class RowsMade(RowChange):
         return self.changed(block, numbers, failures)
 
     def _alone(self) -> RowsMade:
-        """Return the same without a pool, to be sent."""
+        """Return the same without a pool, for sending to a worker."""
         return RowsMade(self.function.here(), self.removed, self.result)
 
     def _made(self, block: Block, given: list[Any], found: list[Any]) -> Block:
@@ -276,7 +276,7 @@ class RowsMade(RowChange):
                 if table.num_rows != 1:
                     raise CastError(
                         f"The function of {self.function.verb}() returned {table.num_rows} rows for one row. Return one, or "
-                        "pass batched=True, batch_size=1, by which a function returns as many rows as it likes."
+                        "pass batched=True, batch_size=1, with which a function may return any number of rows."
                     )
                 made.append(table)
             return self.fitted(joined(made))
@@ -386,7 +386,7 @@ async def _gathered(coroutines: list[Any], *, keeps_errors: bool = False) -> lis
 
 
 def _first_failing(block: Block, shown: BlockFormatter) -> int | None:
-    """Return the first row that cannot be shown."""
+    """Return the first row that cannot be formatted."""
     for row in range(block.num_rows):
         try:
             shown.rows(block.slice(row, row + 1))

@@ -53,7 +53,7 @@ def fetch_first_rows(places: Sequence[tuple[Node, State]]) -> None:
 
 
 def reach_together(counts: Sequence[tuple[Node, int]]) -> None:
-    """Find out in each node whether it has this many rows."""
+    """Find out for each node whether it has this many rows."""
     found = [(first[0], count) for node, count in counts if (first := node.first_place(node.start)) is not None]
     ask_together([partial(rows.reach, count) for rows, count in found if rows.source.is_fetched])
 
@@ -66,7 +66,7 @@ def _read(rows: Ordered, place: int) -> None:
 _PIECE_ROWS, _PIECE_BYTES, _SLOW_SECONDS = 1 << 14, 4 << 20, 0.02
 
 JobRows: TypeAlias = "pa.RecordBatch | list[dict[str, Any]]"
-"""Some rows: columns with types, or values as they are."""
+"""Rows: columns with types, or values as they were yielded."""
 
 
 class Marked(NamedTuple):
@@ -93,7 +93,7 @@ class RowJob(ABC):
     @property
     @abstractmethod
     def is_independent(self) -> bool:
-        """True if it gives the same rows by itself as in the order of all."""
+        """True if the job yields the same rows when it is read separately from the others."""
 
     @abstractmethod
     def batches(self, skip: int, *, in_order: bool, mark: Any = None) -> Generator[JobOutput]:
@@ -101,7 +101,7 @@ class RowJob(ABC):
 
         Args:
             skip: rows to leave out.
-            in_order: all jobs are read, in their order: one may give what belongs to those after it, which then give nothing.
+            in_order: True if all jobs are read in their order: a job may yield rows of later jobs, which then yield none.
             mark: `[row, mark]` of a `Marked` row that it yielded: the number of its first row, at most `skip`,
                 and the mark of the job; None: no mark.
         """
@@ -116,7 +116,7 @@ class RowJob(ABC):
 
     @property
     def origin(self) -> tuple[str, int] | None:
-        """The name of its file, and the number in it of the first row; None: rows are numbered within the job."""
+        """The name of its file, and the number of its first row in the file; None: rows are numbered within the job."""
         return None
 
 
@@ -188,7 +188,7 @@ class GeneratedRows(Node):
             place, row, mark = place + 1, 0, None
 
     def _delivery(self, place: int, row: int, start: int, block: Block, mark: Any) -> Delivery | None:
-        """Return the rows of a block that belong to this node, from row `row` of the job on; None if these are none.
+        """Return the rows of a block that belong to this node, from row `row` of the job on; None if it has no such rows.
 
         Args:
             place: of the job in the order.
@@ -263,8 +263,8 @@ class GeneratedRows(Node):
     def skip(self, state: State, count: int) -> tuple[State, int]:
         """See `Node.skip`.
 
-        Rows that need not be made are those of jobs that say how many they make, and of the job after them, which leaves rows
-        out itself.
+        Rows that need not be generated are those of jobs with a known number of rows, and of the job after them, which skips
+        rows itself.
         """
         if self.every > 1:
             return state, 0
@@ -295,7 +295,7 @@ class GeneratedRows(Node):
         return self
 
     def timed_by(self, clock: Callable[[], float]) -> GeneratedRows:
-        """See `Node.timed_by`: jobs decide themselves how much they give at once."""
+        """See `Node.timed_by`: jobs decide themselves how many rows they yield at once."""
         return self
 
     def shard(self, index: int, count: int) -> GeneratedRows:
@@ -373,7 +373,7 @@ class RowsOfJobs(Source):
         return GeneratedRows.of(self)
 
     def file_names(self) -> Sequence[str] | None:
-        """Return the file of each job; None if they come from none."""
+        """Return the file of each job; None if there are no files."""
         if not self._names and self.names is not None:
             self._names.append(self.names())
         return self._names[0] if self._names else None
@@ -393,7 +393,7 @@ class RowsOfJobs(Source):
 
 @dataclass(frozen=True, slots=True)
 class _Behind:
-    """The state after a row of a block: a job, the number of the first row in it, and how many lie between two rows."""
+    """The state after a row of a block: a job, the number of its first row, and the distance of two rows in it."""
 
     place: int
     first: int
@@ -409,13 +409,15 @@ class _Behind:
 
 
 def _is_alike(one: Piece, other: Piece) -> bool:
-    """Return True if the rows of two pieces can be one block as they are."""
+    """Return True if the rows of two pieces can be joined to one block unchanged."""
     first, second = one.held[0], other.held[0]
     return type(first) is type(second) and getattr(first, "kinds", None) is getattr(second, "kinds", None)
 
 
 def _one_piece(pieces: Sequence[Piece], num_bytes: int) -> Piece:
-    """Pieces as one; a state in it has the mark before the first, and what is read on begins at that of the last."""
+    """Return pieces as one; a state within it has the mark before the first piece, and reading continues from the mark of the
+    last.
+    """
     if len(pieces) == 1:
         return pieces[0]
     first, last = pieces[0], pieces[-1]

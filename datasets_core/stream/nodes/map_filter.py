@@ -36,7 +36,7 @@ from datasets_core.stream.nodes.node import (
 from datasets_core.stream.nodes.positions import Origins
 from datasets_core.stream.order.layers import ENDLESS, Permutation
 
-# Work on rows by a pool of workers: some of it is done ahead, all of it comes in the order of the rows.
+# Work on rows by a pool of workers: some is done ahead, and all results come in the order of the rows.
 
 
 R = TypeVar("R")
@@ -80,13 +80,13 @@ def worked(
 
 @dataclass(frozen=True, slots=True)
 class Counted(Over):
-    """The rows of a node, numbered as they come.
+    """The rows of a node, numbered in their order.
 
-    A state is `[state of the node below, rows that came]`.
+    A state is `[state of the node below, rows read]`.
 
     Attributes:
-        first: the number of the first one.
-        every: how much further the number of the next one is.
+        first: the number of the first row.
+        every: the difference of the numbers of consecutive rows.
     """
 
     below: Node
@@ -118,7 +118,7 @@ class Counted(Over):
 
 
 def numbered_from(delivery: Delivery, seen: int) -> Delivery:
-    """Return a delivery after this many rows, which its states count."""
+    """Return a delivery after `came` rows, with states that count them."""
     rows, after = range(seen, seen + delivery.block.num_rows), delivery.after
     return replace(delivery, numbers=rows, before=[delivery.before, seen], after=lambda row: [after(row), seen + row + 1])
 
@@ -187,8 +187,8 @@ class Changed(_RowByRow):
     """Rows that are changed one by one; `below` numbers the rows, if the change needs that.
 
     Attributes:
-        guard: what is done about rows that fail; None: the first one ends all.
-        ahead: how many pieces workers have in work.
+        guard: handling of rows that fail; None: the first error is raised.
+        ahead: number of pieces that workers process ahead.
     """
 
     below: Node
@@ -198,7 +198,7 @@ class Changed(_RowByRow):
 
     @property
     def num_rows(self) -> int | None:
-        """See `Node.num_rows`: a row of each row below, unless some fail."""
+        """See `Node.num_rows`: one row for each row below, unless some fail."""
         return self.below.num_rows if self.guard is None else None
 
     def reach(self, count: int) -> int | None:
@@ -223,8 +223,8 @@ class Changed(_RowByRow):
 
 
 def row_by_row(node: Node, change: RowChange, guard: Guard | None = None, ahead: int = 0) -> Node:
-    """Return the rows of `node`, each changed by itself: where its place is known by arithmetic, it stays so, if no row may
-    fail.
+    """Return the rows of `node`, each changed separately. If positions are computed and no row may fail, they are still
+    computed.
     """
     placed = node.placed
     if placed is not None and not placed.is_shared and guard is None:
@@ -233,7 +233,7 @@ def row_by_row(node: Node, change: RowChange, guard: Guard | None = None, ahead:
 
 
 class _Filtering:
-    """Base of steps that ask a function which rows to keep."""
+    """Base of steps that keep the rows selected by a function."""
 
     __slots__ = ()
     function: Function
@@ -350,7 +350,7 @@ def _rest(delivery: Delivery, outcome: Outcome, done: int, count: int, failed: i
         done: number of its rows delivered.
         count: the number of the batch.
         failed: how many rows failed before the batch.
-        failed_behind: how many after it.
+        failed_behind: number of rows that failed up to its end.
     """
     made, rows = outcome.block, outcome.block.num_rows
     end = counted([delivery.after(delivery.block.num_rows - 1), 0, count + 1], failed_behind)
@@ -434,7 +434,7 @@ class Windows(Batchwise):
 
 @dataclass(frozen=True, slots=True)
 class SelectedRows(Unmeasured):
-    """The rows at some positions: the first, all but the first, or every n-th.
+    """The rows at some positions: the first rows, all but the first rows, or every n-th row.
 
     A state is `[state of the node below, rows read]`.
     """
@@ -488,7 +488,7 @@ class Rounds(Over):
 
     Attributes:
         times: how many rounds there are; None: no end.
-        turn: the number of times that rows were repeated so before.
+        turn: number of the first round, if the repetition is itself repeated.
     """
 
     below: Node

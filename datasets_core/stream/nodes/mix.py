@@ -77,13 +77,13 @@ class Combination(Node):
         return [node.shuffle_among(count, seed, number, epoch) for number, node in enumerate(self.nodes)]
 
     def _sharing(self, cursor: SharedCursor, states: Sequence[State]) -> Self:
-        """Return each node with what reads for other logical shards, too."""
+        """Return each node with the cursor that other logical shards share."""
         together = enumerate(zip(self.nodes, states, strict=True))
         return self._with([node.sharing(cursor.part(number), state) for number, (node, state) in together])
 
 
 def summed(counts: Sequence[int | None]) -> int | None:
-    """Return the sum of numbers; None if one is not known."""
+    """Return the sum of numbers; None if one is unknown."""
     known = [count for count in counts if count is not None]
     return sum(known) if len(known) == len(counts) else None
 
@@ -134,7 +134,7 @@ class Mixed(Combination):
         return None if lengths is None else num_of_rows(self.turns, lengths, self.stopping)
 
     def reach(self, count: int) -> int | None:
-        """See `Node.reach`: no node counts all its rows where each has as many as are picked."""
+        """See `Node.reach`: no node counts all its rows if each has as many as are picked."""
         return count if self._have(self.turns.counts(count)) else Node.reach(self, count)
 
     def state_after(self, count: int) -> State | None:
@@ -158,7 +158,7 @@ class Mixed(Combination):
         return known if len(known) == len(lengths) else None
 
     def _have(self, counts: list[int]) -> bool:
-        """Return True if each node has a further row after so many."""
+        """Return True if each node has a row after the given number."""
         for node, count in zip(self.nodes, counts, strict=True):
             if count and (node.reach(count + 1) or 0) <= count:
                 return False
@@ -193,7 +193,7 @@ class Mixed(Combination):
         return replace(self, clock=clock)
 
     def shard(self, index: int, count: int) -> Mixed:
-        """See `Node.shard`: a logical shard of each node, which take turns by themselves."""
+        """See `Node.shard`: a logical shard of each node; these take turns."""
         return self._with([shard_of(node, index, count) for node in self.nodes], turns=self.turns.in_shard(index, count))
 
     def sharing(self, cursor: SharedCursor, state: State, clock: Callable[[], float] | None = None) -> Mixed:
@@ -246,7 +246,7 @@ class Mixed(Combination):
         return any(ended) if self.stopping is Stopping.FIRST_EXHAUSTED else all(ended)
 
     def _picks(self, start: int, stop: int, taps: Sequence[Lookahead]) -> tuple[Ints, Ints]:
-        """Return the picks from `start` to `stop` that give rows, and the place of each."""
+        """Return the picks from `start` to `stop` that yield rows, and the place of each."""
         picks, places = self.turns.picks(start, stop), np.arange(start, stop)
         if self.stopping.replaces or not any(tap.has_ended for tap in taps):
             return picks, places
@@ -327,7 +327,7 @@ def _reached(picks: Ints, taps: Sequence[Lookahead]) -> tuple[int, int | None]:
 
 
 def _stood(node: Node, rows: int, drawn: int, *, replaces: bool) -> list[Any] | None:
-    """Return the state of the `Lookahead` of a node that was drawn so often."""
+    """Return the state of the `Lookahead` of a node after a number of draws."""
     if not rows:
         return [node.start, int(drawn > 0), int(drawn > 0)]
     if not replaces and drawn >= rows:
@@ -391,7 +391,7 @@ class Concat(Combination):
         return self._sharing(cursor, [inner if place == number else node.start for place, node in enumerate(self.nodes)])
 
     def shuffle_parts(self, seed: int, epoch: int) -> Mixed:
-        """See `Node.shuffle_parts`: the rows of all mixed, each node in an order of its own."""
+        """See `Node.shuffle_parts`: the rows of all nodes are mixed, each node in its own order."""
         nodes, sizes = self._shuffled(seed, epoch), sizes_of(self.nodes)
         kept = [place for place, size in enumerate(sizes) if size] or [0]
         least = max(sizes) / _MOST_APART  # a node that is smaller is drawn more often, and ends early
@@ -419,14 +419,14 @@ def _in_chain(delivery: Delivery, number: int) -> Delivery:
     return replace(delivery, numbers=None, before=[number, delivery.before], after=lambda row: [number, after(row)])
 
 
-# `Zip`: the columns of several nodes in one row each: the first row of all, then the second of all, and so on.
+# `Zip`: rows with the columns of several nodes: the first row of all, then the second of all, and so on.
 
 
 @dataclass(frozen=True, slots=True)
 class Zip(Combination):
-    """Rows of several nodes as one row each.  After the end of one node its columns are None.
+    """Rows of several nodes combined column by column.  After the end of one node its columns are None.
 
-    A state has that of the `Lookahead` of each node.
+    A state has the state of the `Lookahead` of each node.
 
     Attributes:
         nodes: the rows.
@@ -487,7 +487,7 @@ class Zip(Combination):
 
 @dataclass(frozen=True, slots=True)
 class _BehindZip:
-    """State after a row of a block; each node that has not ended gave as many rows."""
+    """State after a row of a block; each node that has not ended yielded the same number of rows."""
 
     stood: list[list[Any]]
     parts: list[list[Delivery]]
@@ -509,7 +509,7 @@ class _BehindZip:
 
 
 def _merged(blocks: Sequence[Block | None], rows: int, kept: dict[Any, Kinds]) -> Block:
-    """Return the columns of all blocks together; those of a node that has ended are missing."""
+    """Return the columns of all blocks; those of a node that has ended are missing."""
     homes: dict[str, int] = {}
     for place, block in enumerate(blocks):
         for name in [] if block is None else block.names:

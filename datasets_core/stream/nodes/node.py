@@ -26,14 +26,14 @@ if TYPE_CHECKING:
     from datasets_core.stream.nodes.shard import Shards
 
 State: TypeAlias = Any
-"""Position of a node behind a row: small and plain JSON."""
+"""Position of a node after a row: small, plain JSON."""
 Numbers: TypeAlias = "Sequence[int] | Ints | None"
-"""The number of each row among all rows that come to a step; None where they must be counted."""
+"""The number of each row among the rows before a step; None if they must be counted."""
 ADVICE = "Pass the unmodified result of state_dict()."
 
 
 def nowhere() -> None:
-    """The origin of rows that come from no file."""
+    """The origin of rows that do not come from a file."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,17 +95,17 @@ class Node(ABC):
 
     @abstractmethod
     def state_after(self, count: int) -> State | None:
-        """Return the state after this many rows, or after the last one, if known by arithmetic."""
+        """Return the state after this many rows, or after the last row, if it can be computed."""
 
     def skip(self, state: State, count: int) -> tuple[State, int]:
-        """Return the state after as many of the next `count` rows as need not be made to be skipped, and how many these
-        are.
+        """Skip as many of the next `count` rows as is possible without making them; return the state after them, and their
+        number.
         """
         return state, 0
 
     @abstractmethod
     def check_state(self, at: Any) -> None:
-        """Compare a state of any origin, without counts of failed rows, with the rows.
+        """Check an untrusted state, without counts of failed rows, against the rows.
 
         Raises:
             StreamStateError: it has another form, or is after the last row.
@@ -127,21 +127,21 @@ class Node(ABC):
 
     @abstractmethod
     def in_turn(self, turn: int) -> Node:
-        """Return the rows of one round of a repetition: an order that changes by epoch is that of `turn`."""
+        """Return the rows of one round of a repetition: an order that changes by epoch is the order of `turn`."""
 
     @abstractmethod
     def shuffle_parts(self, seed: int, epoch: int) -> Node | None:
-        """Return the rows with the blocks, jobs or streams at the bottom in an order that a seed decides; None if that cannot
-        be.
+        """Return the rows with the blocks, jobs or streams at the bottom in an order that a seed determines; None if that is
+        not possible.
         """
 
     def shuffle_among(self, others: int, seed: int, number: int, epoch: int) -> Node:
-        """Return the rows of one of several streams in an order that a seed and its number decide, as far as they can be read
-        so.
+        """Return the rows of one of several streams in an order determined by a seed and its number, as far as the rows can be
+        reordered.
 
         Args:
-            others: how many streams share what may be kept in memory, with this one.
-            seed: decides about the order.
+            others: number of streams that share the memory limit, including this one.
+            seed: determines the order.
             number: of the stream.
             epoch: of the order.
         """
@@ -153,7 +153,7 @@ class Node(ABC):
 
     @abstractmethod
     def shard_jobs(self, index: int, count: int, *, is_contiguous: bool) -> Node | None:
-        """Return the rows of one of `count` parts of the jobs at the bottom; None if there are none, or steps count rows."""
+        """Return the rows of one of `count` parts of the jobs at the bottom; None if there are no jobs, or steps count rows."""
 
     def of_shard(self, index: int, count: int) -> Node:
         """Return a step that was put on a logical shard, with numbers and an order of its own."""
@@ -177,7 +177,7 @@ class Node(ABC):
 
     @abstractmethod
     def sharing(self, cursor: SharedCursor, state: State, clock: Callable[[], float] | None = None) -> Node:
-        """Return the rows of a logical shard that reads with others what they have in common.
+        """Return the rows of a logical shard that shares its reads with others.
 
         Args:
             cursor: reads for all of them.
@@ -199,7 +199,7 @@ class Node(ABC):
 
     @property
     def shards(self) -> Shards | None:
-        """The logical shards that the rows are those of."""
+        """The logical shards of the rows."""
         return None
 
     @property
@@ -213,7 +213,9 @@ class Node(ABC):
         return False
 
     def first_place(self, state: State) -> tuple[Ordered, int] | None:
-        """Return the rows at the bottom whose places are known, and the number of the one that is read first after a state."""
+        """Return the rows at the bottom whose positions are known, and the number of the first row that is read after
+        a state.
+        """
         return None
 
 
@@ -223,7 +225,7 @@ class Locality(IntEnum):
     ALL = 0
     """All rows, in order."""
     SHARD = 1
-    """The rows of a logical shard: it works in each by itself."""
+    """The rows of a logical shard: the step works in each separately."""
     PART = 2
     """All rows of one part of the jobs."""
     ROW = 3
@@ -352,7 +354,7 @@ class RowChange(Layer):
         """Return the rows, changed."""
 
     def attempted(self, block: Block, numbers: Numbers, failures: Failures) -> Block:
-        """Like `changed`; failed rows are recorded, and left out where that is allowed: rows are then tried one by one."""
+        """Like `changed`; failed rows are recorded, and left out if that is allowed; then rows are tried one by one."""
         try:
             return self.changed(block, numbers)
         except Exception as error:
@@ -370,7 +372,7 @@ class RowChange(Layer):
         return joined(made) if made else block.slice(0, 0)
 
     def made(self, block: Block, numbers: Ints, origins: Callable[[], Origins]) -> Block:
-        """See `Layer.made`: the first row that fails ends all, with a note of its origin."""
+        """See `Layer.made`: the first failed row raises its error, with a note of its origin."""
         failures = Failures()
         try:
             return self.attempted(block, numbers, failures)
@@ -400,7 +402,7 @@ class _Waiting:
         self._waiting: list[Delivery] = []
 
     def add(self, delivery: Delivery | None) -> list[Delivery]:
-        """Return the batches that a delivery fills; after the last one (None) that of the rows that are left."""
+        """Return the batches that a delivery completes; after the last delivery (None), the batch of the remaining rows."""
         if delivery is None:
             return [together(self._waiting)] if self._waiting else []
         self._waiting.append(delivery)
@@ -445,7 +447,7 @@ def taken(origins: Origins | None, rows: Sequence[int] | Ints) -> Origins | None
 
 
 def _divided(waiting: list[Delivery], size: int) -> tuple[list[Delivery], list[Delivery]]:
-    """Return the first `size` rows, and the others; only the last delivery reaches across."""
+    """Return the first `size` rows and the remaining ones; only the last delivery is divided."""
     *whole, last = waiting
     needed = size - sum(delivery.block.num_rows for delivery in whole)
     rows = last.block.num_rows
@@ -482,7 +484,7 @@ def note_origin(error: Exception, origins: Origins | None, row: int | None) -> N
 
 
 def counted(state: State, count: int) -> State:
-    """Return the state of a node below, with the number of rows that failed; the same state where none did.
+    """Return the state of a node below with the number of failed rows; the same state if no row failed.
 
     >>> counted(7, 0), counted(7, 2), counted({"at": 7, "errors": 2}, 0)
     (7, {'at': 7, 'errors': 2}, {'at': {'at': 7, 'errors': 2}, 'errors': 0})
@@ -496,7 +498,7 @@ def uncounted(state: State) -> tuple[State, int]:
 
 
 def without_counts(state: State) -> State:
-    """Return a state without the numbers of rows that failed: as it is where no row may.
+    """Return a state without the numbers of failed rows; unchanged if no row may fail.
 
     >>> without_counts([{"at": [{"at": 7, "errors": 2}, 1], "errors": 0}, 5])
     [[7, 1], 5]
@@ -507,12 +509,12 @@ def without_counts(state: State) -> State:
 
 
 def is_count(given: Any) -> bool:
-    """Return True if JSON holds a number of rows or picks here."""
+    """Return True if the JSON value is a number of rows or picks."""
     return is_whole(given) and given >= 0
 
 
 def is_whole(given: Any) -> bool:
-    """Return True if JSON holds a whole number here."""
+    """Return True if the JSON value is an integer."""
     return isinstance(given, int) and not isinstance(given, bool)
 
 
@@ -527,10 +529,10 @@ def no_place(at: Any, start: State) -> StreamStateError:
 
 
 def check_reach(at: int, reach: int, what: str) -> None:
-    """Raise an error for a state after the last row, or the like.
+    """Raise an error for a state after the last row or pick.
 
     Raises:
-        StreamStateError: there are fewer.
+        StreamStateError: there are fewer rows or picks.
     """
     if at > reach:
         raise StreamStateError(f"The state has the position {what} {at}, but there are only {reach} {what}s. {ADVICE}")

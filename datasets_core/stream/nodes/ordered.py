@@ -1,4 +1,4 @@
-"""`Ordered`: rows with positions known by arithmetic, read where the layers of the order say; shared cursors of readers."""
+"""`Ordered`: rows with computed positions, read in the order that the layers define; shared cursors of readers."""
 
 from __future__ import annotations
 
@@ -50,11 +50,11 @@ _SLOW_SECONDS = 0.02  # a block that takes longer makes the next one smaller, so
 _WINDOW = 1000  # rows of one of several streams that are mixed at least
 _WINDOW_BYTES = 64 << 20  # ... and bytes of all of them at most, where rows lie in blocks
 Making: TypeAlias = Callable[[Block, Positions], Block]
-"""Makes rows of those of a source."""
+"""Converts rows of a source."""
 
 
 class Ordered(Node):
-    """Rows with known positions: read at the positions that the layers of the order give, and changed one by one.
+    """Rows with known positions: read at the positions that the layers of the order determine, and changed one by one.
 
     The state is the number of rows delivered.  Rows are counted only as far as needed.
 
@@ -62,7 +62,7 @@ class Ordered(Node):
         source: the rows at the bottom.
         layers: from the bottom up: the order of rows, and changes of rows.
         epoch: for the layers.
-        shares: the part of the rows that is delivered, if others deliver the rest; a part of a part.
+        shares: the part of the rows that is delivered, if other readers deliver the rest; several if a part was divided again.
         turn: the epoch of the source; None: the same.
         expected: expectations of all readers of these rows.
         label: name of the source in a combined stream; the origin of rows without a file.
@@ -106,7 +106,7 @@ class Ordered(Node):
         return None if self.is_shared else self.num_rows
 
     def reach(self, count: int) -> int:
-        """Return the smaller of `count` and the number of rows, without looking beyond `count`."""
+        """Return the smaller of `count` and the number of rows, without counting beyond `count`."""
         return self._top.reach(count)
 
     def state_after(self, count: int) -> State:
@@ -135,7 +135,7 @@ class Ordered(Node):
 
     @property
     def is_shared(self) -> bool:
-        """True if other readers also deliver rows of the source."""
+        """True if other readers deliver other rows of the source."""
         return bool(self._shares)
 
     @property
@@ -152,7 +152,7 @@ class Ordered(Node):
         return self._positions(self._numbers(numbers)).places
 
     def structure(self, blocks: RowBlocks | None = None) -> RowBlocks | None:
-        """Return the rows as blocks; None if they do not lie in blocks.
+        """Return the rows as blocks; None if they are not in blocks.
 
         Args:
             blocks: of the source, if known.
@@ -164,11 +164,11 @@ class Ordered(Node):
         return blocks
 
     def under(self, layer: Layer) -> Ordered:
-        """Return the rows with one layer more."""
+        """Return the rows with one more layer."""
         return self._with((*self._layers, *self._shares, layer))
 
     def under_repeat(self, layer: Callable[[Ordered], OrderLayer | None]) -> Ordered | None:
-        """Return the rows with a layer added in each round, if they are repeated and nothing after counts them; else None."""
+        """Return the rows with a layer added in each round, if they are repeated and no later layer counts them; else None."""
         place = next((k for k in reversed(range(len(self._layers))) if self._layers[k].order is not None), None)
         if place is None or self._shares or any(each.needs_numbers for each in self._layers[place + 1 :]):
             return None
@@ -184,14 +184,14 @@ class Ordered(Node):
         return mixed.under(repeated.over(mixed))
 
     def shared(self, share: OrderLayer) -> Ordered:
-        """Return a part of the rows, or all of them in another order, which keep their numbers."""
+        """Return a part of the rows, or all rows in another order; rows keep their numbers."""
         return self._with(self._layers, (*self._shares, share))
 
     def _with(self, layers: tuple[Layer, ...], shares: tuple[OrderLayer, ...] = ()) -> Ordered:
         return Ordered(self.source, layers, self._epoch, shares, self._turn, self._expected, self._label)
 
     def shard(self, index: int, count: int) -> Ordered:
-        """Return one of `count` equal runs of the rows, which keep their numbers; for lists a run of the rows in them."""
+        """Return one of `count` equal runs of the rows, which keep their numbers; for lists, a run of the rows in the lists."""
         place = len(self._layers)
         while place and not self._shares and (self._layers[place - 1].order is None or self._layers[place - 1].makes_lists):
             place -= 1  # logical shards are cut below what makes rows of one or of neighbours
@@ -205,7 +205,7 @@ class Ordered(Node):
         return node
 
     def shard_jobs(self, index: int, count: int, *, is_contiguous: bool) -> Node | None:
-        """See `Node.shard_jobs`: there are none."""
+        """See `Node.shard_jobs`: there are no jobs."""
         return None
 
     def shuffle_parts(self, seed: int, epoch: int) -> Ordered | None:
@@ -235,7 +235,7 @@ class Ordered(Node):
         return found
 
     def sharing(self, cursor: SharedCursor, state: State, clock: Callable[[], float] | None = None) -> Ordered:
-        """See `Node.sharing`: rows by place are read alone."""
+        """See `Node.sharing`: rows that are read by position share no reads."""
         return self if clock is None else self.timed_by(clock)
 
     def in_turn(self, turn: int) -> Ordered:
@@ -263,7 +263,7 @@ class Ordered(Node):
         return super().batches(state, size) if size is None or self.pool is not None else self.blocks(state, size)
 
     def _worked(self, state: State, size: int | None, pool: WorkerPool) -> Iterator[Delivery]:
-        """Yield the rows as workers make them of what is read."""
+        """Yield the rows that workers make from the rows that are read."""
         pace = Pace()
 
         def made(piece: tuple[Delivery, Positions]) -> Block:
@@ -275,7 +275,7 @@ class Ordered(Node):
             yield replace(delivery, block=block)
 
     def _pieces(self, found: Iterator[tuple[Block, Positions, int]], pace: Pace) -> Iterator[tuple[Delivery, Positions]]:
-        """Yield the rows read in pieces for workers, each with its positions."""
+        """Yield the rows in pieces for workers, each with its positions."""
         for raw, positions, first in found:
             start = place = 0
             while start < len(positions.numbers):
@@ -293,8 +293,8 @@ class Ordered(Node):
         Args:
             state: the number of rows that were delivered.
             size: rows of a block; None: as many as are made fast enough.
-            made: makes rows of those of the source.
-            given: what is given of them, from the number of the first on.
+            made: converts rows of the source.
+            given: what is delivered of them, given the number of the first row.
         """
         reader = object()
         start, step = int(state), size or _FIRST_ROWS
@@ -356,7 +356,7 @@ class Ordered(Node):
         return located
 
     def _foreseen(self, start: int, count: int) -> int:
-        """`reach` of `count` rows after `start`, as far as that is known without waiting."""
+        """Return `reach` for `count` rows after `start`, as far as it is known without waiting."""
         token = FORESEEING.set(True)
         try:
             return max(start, self._reached(start, count, 0))
@@ -364,7 +364,7 @@ class Ordered(Node):
             FORESEEING.reset(token)
 
     def _reached(self, start: int, count: int, least: int) -> int:
-        """`reach` of `count` rows after `start`, or of fewer, but not fewer than `least`, where those after cannot be had."""
+        """Return `reach` for `count` rows after `start`, or for fewer (at least `least`) if later rows are not available."""
         while True:
             try:
                 return self.reach(start + count)
@@ -389,13 +389,13 @@ class Ordered(Node):
         return places, turns
 
     def _numbers(self, numbers: Ints) -> Ints:
-        """Return the numbers among all rows, of rows of the share."""
+        """Return the numbers of rows of the share among all rows."""
         for share in reversed(self._shares):
             numbers = share.below(numbers, self._epoch)
         return numbers
 
     def _at_hand(self, positions: Positions) -> int:
-        """Return the number of rows, one at least, before a row for which the source would have to open another file.
+        """Return the number of rows, at least one, before the next row for which the source has to open another file.
 
         Rows in the random order of a shuffle are read together.
         """
@@ -453,7 +453,7 @@ class Ordered(Node):
         return block
 
 
-# `SharedCursor`: rows that several readers need are read once, while the readers are close to each other.
+# `SharedCursor`: rows that several readers need are read once while the readers are close to each other.
 
 
 _SHARED_ROWS, _MOST_BYTES = 1 << 17, 64 << 20
@@ -466,8 +466,8 @@ class Piece(NamedTuple):
         start: the number of the first one.
         stop: the number after the last one.
         held: the rows.
-        behind: what it takes to read on after them.
-        num_bytes: that they take in memory.
+        behind: argument to continue reading after them.
+        num_bytes: their size in memory.
     """
 
     start: int
@@ -478,14 +478,14 @@ class Piece(NamedTuple):
 
 
 Opened: TypeAlias = Callable[[int, Any], Generator[Piece]]
-"""Reads from a row on, by what it takes to begin there."""
+"""Reads rows, given the argument to begin at a row."""
 
 
 class SharedCursor:
-    """Reads rows for readers that go through them side by side; of one walk, and of one process.
+    """Reads rows for several readers that advance together, in one walk and one process.
 
-    Pieces are kept until the last reader has passed them, as far as memory allows: a reader that is left behind further than
-    that reads for itself.
+    Pieces are kept until the last reader has passed them, as far as memory allows; a reader that falls further behind reads on
+    its own.
     """
 
     def __init__(self) -> None:
@@ -493,11 +493,11 @@ class SharedCursor:
         self._parts: dict[int, SharedCursor] = {}
 
     def expect(self, key: Hashable, reader: int, row: int, begin: Any) -> None:
-        """Announce that a reader will read these rows, from this row on."""
+        """Announce that a reader will read these rows, starting at this row."""
         self._reading(key).expect(reader, row, begin)
 
     def pieces(self, key: Hashable, reader: int, row: int, begin: Any, opened: Opened) -> Generator[Piece]:
-        """Yield the rows from `row` on; the first piece may contain rows before it.
+        """Yield the rows starting at `row`; the first piece may contain rows before it.
 
         Args:
             key: identity of the rows.
@@ -565,7 +565,7 @@ class _Reading:
         return self._ended and row >= self._stop
 
     def at(self, row: int, opened: Opened) -> Piece | None:
-        """Return the piece with this row; None if it was dropped, or after the last row."""
+        """Return the piece with this row; None if it was dropped, or if the row is after the last one."""
         with self._lock:
             if self.source is None:
                 assert self._first is not None
@@ -588,7 +588,7 @@ class _Reading:
             return next((piece for piece in self._pieces if piece.start <= row < piece.stop), None)
 
     def _drop(self, newest: Piece) -> None:
-        """Forget what all have passed, and what is too much."""
+        """Drop the pieces that all readers have passed, and those beyond the memory limit."""
         least = min(self._rows.values(), default=self._stop)
         pieces = self._pieces
         while pieces[0] is not newest and (

@@ -26,11 +26,11 @@ if TYPE_CHECKING:
     from datasets_core.stream.sources.block_index import BlockIndex
     from datasets_core.stream.sources.tables import RowsOfFiles
 
-# `Expectations`: rows that readers side by side will read soon, reported to the source as one list.
+# `Expectations`: rows that concurrent readers will read soon, reported to the source as one list.
 
 
 Turns: TypeAlias = "Ints | int"
-"""The epoch of all rows, or that of each."""
+"""The epoch of all rows, or one epoch for each row."""
 
 _MOST_PLACES, _LEAST_PLACES = 1 << 14, 1 << 8  # of all readers, and of each
 
@@ -71,7 +71,7 @@ class Expectations:
         self._passed[reader] = count
 
     def leave(self, reader: Hashable) -> None:
-        """Remove a reader; after the last one nothing is fetched ahead."""
+        """Remove a reader; without readers, no row is fetched ahead."""
         self._passed.pop(reader, None)
         if self._readers.pop(reader, None) is not None and not self._readers:
             self._tell(np.zeros(0, np.int64), 0)
@@ -83,7 +83,7 @@ class Expectations:
 
 
 def _in_turn(parts: Iterable[tuple[Ints, Turns]], count: int) -> tuple[Ints, Turns]:
-    """Return some of the places of each, those first that come first."""
+    """Return some of the places of each reader, ordered by when they are read."""
     most = max(_LEAST_PLACES, _MOST_PLACES // count)
     places: list[Ints] = []
     turns: list[Turns] = []
@@ -102,7 +102,7 @@ def _in_turn(parts: Iterable[tuple[Ints, Turns]], count: int) -> tuple[Ints, Tur
 
 
 FORESEEING: ContextVar[bool] = ContextVar("FORESEEING", default=False)
-"""Announce that rows up to here will be read: a source returns the number of known rows, and fetches more meanwhile."""
+"""Announces that rows up to a number will be read: a source returns the number of known rows, and fetches more meanwhile."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -130,7 +130,7 @@ class Origins:
 
     @property
     def first(self) -> str:
-        """The first of the rows, in words."""
+        """Description of the first row."""
         return f"row {self.rows[0]} of {self.names[self.files[0]]}"
 
     @classmethod
@@ -155,8 +155,8 @@ class Source(ABC):
     """Source of a stream.
 
     Attributes:
-        is_fetched: True if rows by place come from elsewhere, by code of the library alone, so that it helps to `expect` them.
-        projects: True if `projected` may return a source: else its features are not read to find out.
+        is_fetched: True if rows by position are fetched, by code of this library only, so that calls of `expect` help.
+        projects: True if `projected` may return a source; otherwise the features are not read for it.
     """
 
     __slots__ = ()
@@ -194,7 +194,7 @@ class Source(ABC):
         return None
 
     def with_seed(self, seed: int) -> Self:
-        """Return the rows in the order of a drawn seed."""
+        """Return the source with the order of a drawn seed."""
         return self
 
     def root(self, epoch: int) -> Node | None:
@@ -206,11 +206,11 @@ class Source(ABC):
         return None
 
     def as_jobs(self) -> Source | None:
-        """Return the rows as `RowsOfJobs`, with a job for each file, if files are read from their beginning; else None."""
+        """Return the source as `RowsOfJobs`, with a job for each file, if files are read from their beginning; else None."""
         return None
 
     def resharded(self) -> tuple[Source, int] | None:
-        """Return the rows of several streams, each in more shards, and into how many they divide then; None: of one stream."""
+        """Return the rows of several streams, each in more shards, and the resulting number of shards; None for one stream."""
         return None
 
     def labelled(self, label: str) -> Self:
@@ -218,11 +218,11 @@ class Source(ABC):
         return self
 
     def indexes(self) -> list[BlockIndex]:
-        """Of the files that lie in blocks, in order."""
+        """The indexes of the files with blocks, in order."""
         return []
 
     def file_names(self) -> Sequence[str] | None:
-        """Return the files of the rows; None without files."""
+        """Return the files of the rows; None if there are none."""
         return None
 
     @property
@@ -237,7 +237,7 @@ class Source(ABC):
 
     @property
     def row_jobs(self) -> tuple[RowJob, ...] | None:
-        """The jobs that generate the rows; None if none do."""
+        """The jobs that generate the rows; None if there are none."""
         return None
 
     def read_names(self) -> tuple[str, ...] | None:
@@ -248,20 +248,20 @@ class Source(ABC):
 
     @property
     def streams(self) -> tuple[Plan, ...]:
-        """The streams that are read as one; none where the rows are those of one."""
+        """The streams that are read as one; empty for a single stream."""
         return ()
 
     @property
     def dataset_table(self) -> RowTable | None:
-        """The table of a dataset in which the rows lie; None: they lie in none."""
+        """The table of a dataset that contains the rows; None if there is none."""
         return None
 
 
 class RowsByPlace(Source):
-    """Rows that are read by place; what a subclass does not say is right for rows in memory.
+    """Rows that are read by position; the defaults fit rows in memory.
 
-    The order of a shuffled or divided stream follows from `blocks` alone, so that rows with the same structure come in the
-    same order wherever their bytes are.
+    The order of a shuffled or divided stream depends only on `blocks`, so that rows with the same structure come in the same
+    order regardless of where their bytes are.
     """
 
     __slots__ = ()
@@ -286,25 +286,25 @@ class RowsByPlace(Source):
         return self
 
     def reach(self, count: int) -> int:
-        """Return the smaller of `count` and the number of rows; reads no footer that is not needed for it."""
+        """Return the smaller of `count` and the number of rows; reads only the footers that are needed for it."""
         return min(count, self.num_rows)
 
     @property
     def blocks(self) -> RowBlocks | None:
-        """Return the blocks of the rows in their files; may read all footers; None: the rows lie in memory."""
+        """Return the blocks of the rows in their files; may read all footers; None: the rows are in memory."""
         return None
 
     def block_runs(self) -> list[tuple[BlockIndex, range]]:
-        """Return the indexes of the files that lie in blocks, in order, each with the run of its rows that is read."""
+        """Return the indexes of the files with blocks, in order, each with the run of its rows that is read."""
         return []
 
     @property
     def read_columns(self) -> tuple[str, ...] | None:
-        """The columns that are read of files that lie in blocks; None: all."""
+        """The columns that are read from files with blocks; None: all."""
         return None
 
     def features_of(self, schema: pa.Schema) -> Features | None:
-        """Return the features of rows that were read, where they are wider than those of all; None: they are those."""
+        """Return the features of rows that were read if they are wider than the common features; None otherwise."""
         return None
 
     def expect(self, places: Ints, epochs: Ints | int) -> None:
@@ -339,7 +339,7 @@ class Positions(NamedTuple):
     above: list[tuple[Layer, Ints]]
 
     def part(self, start: int, stop: int) -> Positions:
-        """Return the way of the rows from `start` to `stop`, counted in these."""
+        """Return the positions of the rows from `start` to `stop`, counted within these."""
         if not start and stop == len(self.numbers):
             return self
         above: list[tuple[Layer, Ints]] = []
@@ -374,7 +374,7 @@ class NextPositions:
         return self.start + self.count
 
     def part(self, start: int, stop: int) -> Positions:
-        """Return the way of some of them."""
+        """Return the positions of some of them."""
         return self.positions.part(start - self.start, stop - self.start)
 
 
@@ -392,7 +392,7 @@ class WidePositions:
         self._held: Block | None = None
 
     def read(self, located: NextPositions, start: int, positions: Positions, most: int) -> Block:
-        """Return the rows of `positions`, from row `start` on; up to `most` located rows after them are read with them."""
+        """Return the rows of `positions`, starting at row `start`; up to `most` located rows after them are read with them."""
         stop = start + len(positions.numbers)
         if self._held is None or self._located is not located or not self._start <= start or not stop <= self._stop:
             self._held = self._more(located, start, positions, most)

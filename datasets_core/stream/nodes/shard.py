@@ -35,7 +35,7 @@ from datasets_core.stream.nodes.ordered import Ordered, Piece, SharedCursor
 from datasets_core.stream.nodes.positions import Origins
 from datasets_core.stream.order.shuffle import ShardPositions
 
-# `Lookahead`: one of several streams that are read together, with the rows that were fetched and not yet given.
+# `Lookahead`: one of several streams that are read together, with the rows that were fetched and not yet delivered.
 
 
 class Lookahead:
@@ -95,7 +95,7 @@ class Lookahead:
         return True
 
     def given(self, count: int) -> list[Delivery]:
-        """Return the next rows, of those that wait."""
+        """Return the next rows from the buffer."""
         found: list[Delivery] = []
         self.num_waiting -= count
         while count:
@@ -156,7 +156,9 @@ _SLOW_SECONDS = 0.02
 
 
 class Shards(Node):
-    """Some logical shards of a stream; a state has a list of each that begins with its number, and how many rows it gave."""
+    """Some logical shards of a stream; a state has a list for each, which begins with its number and the number of rows that it
+    gave.
+    """
 
     __slots__ = ()
 
@@ -167,11 +169,13 @@ class Shards(Node):
 
     @abstractmethod
     def limit(self, shard: int) -> int | None:
-        """Return the number of rows of one shard; None if only reading tells."""
+        """Return the number of rows of one shard; None if only reading would tell."""
 
     @abstractmethod
     def next_row(self, entry: Sequence[Any]) -> str | None:
-        """Return the origin of the row after what a state has for one, "" where it has none; None if no row follows."""
+        """Return the origin of the next row after the state of one shard, "" if the row has no origin; None if no row
+        follows.
+        """
 
     @property
     def shards(self) -> Shards:
@@ -378,7 +382,9 @@ def _behind_shard(shard: int, given: list[Any], limit: int | None) -> StreamStat
 
 
 class _Clock:
-    """Runs while its logical shard is read, and stops while others are: each reads as much at once as it alone allows."""
+    """Runs while its logical shard is read, and stops while others are read, so that the block size of each depends on it
+    alone.
+    """
 
     __slots__ = ("begun", "total")
 
@@ -393,10 +399,10 @@ class _Shard:
     """A logical shard that is read.
 
     Args:
-        number: of it.
-        given: how many rows it gave.
-        rows: gives more.
-        clock: runs while it does.
+        number: its number.
+        given: number of rows that it gave.
+        rows: yields more.
+        clock: runs meanwhile.
     """
 
     __slots__ = ("clock", "given", "is_over", "number", "rows")
@@ -406,7 +412,7 @@ class _Shard:
 
     @classmethod
     def at(cls, node: Node, entry: Sequence[Any], cursor: SharedCursor) -> _Shard:
-        """Return a logical shard where its state says."""
+        """Return a logical shard at the position in its state."""
         number, given, stood, *more = in_turn_entry(node, entry)
         rounds, ended = more or (0, 0)
         clock = _Clock()
@@ -430,7 +436,9 @@ class _Shard:
 
 
 def in_turn_entry(node: Node, entry: Sequence[Any]) -> Sequence[Any]:
-    """Return the state entry of a logical shard that must be read, also if it was saved by arithmetic: no row failed then."""
+    """Return the state entry of a logical shard that must be read, even if it was saved for computed positions: then no row had
+    failed.
+    """
     return [*entry, entry[1]] if len(entry) == 2 and node.may_fail and node.start == 0 else entry
 
 
@@ -439,7 +447,7 @@ def _entry(number: int, given: int, stood: State, rounds: int, ended: int) -> li
 
 
 def _round(shards: Sequence[_Shard], group: Sequence[_Shard], rounds: int) -> Delivery:
-    """Return the next rows of some logical shards, so many of each, in turn."""
+    """Return the next rows of some logical shards, the given number of each, in turn."""
     before = [shard.entry for shard in shards]
     parts = [shard.rows.given(rounds) for shard in group]
     deliveries = [delivery for part in parts for delivery in part]
@@ -535,5 +543,5 @@ class EveryNth(Unmeasured):
 
 
 def shard_of(node: Node, index: int, count: int) -> Node:
-    """Return a logical shard of a node, for which all rows are read where they cannot be divided before."""
+    """Return a logical shard of a node; all rows are read for it if they cannot be divided before."""
     return node.shard(index, count) or EveryNth(node, index, count)

@@ -20,11 +20,11 @@ from datasets_core.errors import ArgumentTypeError, ConfigurationError
 from datasets_core.meta.split_info import FileInstruction
 from datasets_core.stream.order.layers import Ints, Permutation
 
-# `ReadConfig`: in which order the files of a split are read, and what is added to each row.
+# `ReadConfig`: the order in which the files of a split are read, and the columns added to each row.
 
 
 SortFunction: TypeAlias = Callable[[list[FileInstruction]], Iterable[FileInstruction]]
-"""Takes what is to be read of each file, and gives what is read instead."""
+"""Takes the list of instructions for the files, and returns the list to read instead."""
 
 ID_COLUMNS = {"add_tfds_id": "tfds_id", "add_row_id": "row_id"}
 """Columns of row ids, by the field that requests them."""
@@ -111,7 +111,7 @@ class ReadConfig:
         self.check()
 
     def check(self) -> None:
-        """Raise an error for values that mean nothing.
+        """Raise an error for invalid values.
 
         Raises:
             ConfigurationError: the first of them.
@@ -149,7 +149,7 @@ class ReadConfig:
 
     @property
     def block_length(self) -> int:
-        """Rows that are read of a file at a visit."""
+        """Number of rows read from a file at a visit."""
         return _LENGTH if self.interleave_block_length is None else int(self.interleave_block_length)
 
     def cycle_length(self, *, is_ordered: bool) -> int:
@@ -164,7 +164,7 @@ class ReadConfig:
 
     @property
     def sort_function(self) -> SortFunction | None:
-        """The sort function, by whichever name."""
+        """The sort function, under either of its names."""
         return self.interleave_sort_fn or self.experimental_interleave_sort_fn
 
     @property
@@ -177,7 +177,7 @@ class ReadConfig:
 
     @property
     def reshuffles(self) -> bool:
-        """True if each epoch has an order of files of its own, where files are shuffled."""
+        """True if, when files are shuffled, each epoch has its own order of files."""
         return self.shuffle_reshuffle_each_iteration is not False
 
     @property
@@ -197,12 +197,12 @@ def _whole(name: str, given: Any) -> int:
 
 
 class FileRows(NamedTuple):
-    """Rows of a file, one after the other; a named tuple, being made by the thousand.
+    """Consecutive rows of a file; a named tuple, since thousands are made.
 
     Attributes:
         name: of the file.
-        skip: rows before them.
-        rows: how many there are.
+        skip: number of rows before them.
+        rows: number of the rows.
     """
 
     name: str
@@ -215,7 +215,7 @@ def chosen_files(files: Sequence[FileRows], config: ReadConfig, lengths: Mapping
 
     Args:
         files: those of the expression.
-        config: chooses and orders them.
+        config: selects and orders them.
         lengths: rows of each file of the dataset.
 
     Raises:
@@ -291,8 +291,8 @@ class Interleave:
     """The rows of files, `cycle` files at a time, `block` rows of each in turn.
 
     Args:
-        lengths: rows that are read of each file.
-        cycle: files that are open at a time.
+        lengths: number of rows read from each file.
+        cycle: number of files open at a time.
         block: rows of a file at a visit.
 
     >>> files, rows = Interleave([5, 3, 4], cycle=2, block=2).at(np.arange(12))
@@ -347,7 +347,7 @@ class Interleave:
 
     @cached_property
     def _ends(self) -> Ints:
-        """The row after each file, where files are read one after the other."""
+        """The row after each file, if files are read one after the other."""
         return np.cumsum(np.asarray(self.lengths))
 
     @cached_property
@@ -465,7 +465,7 @@ class _Rounds:
 
 
 def _distinct(values: Ints) -> tuple[Ints, Ints]:
-    """Return the different values, ascending, and for each value which of them it is.
+    """Return the distinct values, ascending, and for each value its index among them.
 
     `np.unique` does the same, and imports `numpy.ma` for it: 25 ms.
 

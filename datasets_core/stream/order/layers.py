@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from datasets_core.stream.nodes.block import Block
     from datasets_core.stream.nodes.positions import Origins
 
-# `Permutation`: the numbers below n in an order that a key decides, computed for any of them without the others.
+# `Permutation`: the numbers below n in an order that a key determines; each is computed without the others.
 
 
 Ints = npt.NDArray[np.int64]
@@ -33,7 +33,7 @@ class Permutation:
 
     Args:
         size: how many numbers there are.
-        key: what decides about the order; by its text.
+        key: determines the order, by its text.
 
     >>> order = Permutation(5, "key")
     >>> sorted(order.at(np.arange(5)).tolist())
@@ -83,10 +83,10 @@ class Permutation:
 
 
 class Permutations:
-    """Bijections by number, each on a `range` of a size of its own; the same for the same key, number and size.
+    """Bijections by number, each on a `range` of its own size; the same for the same key, number and size.
 
     Args:
-        key: what decides about the orders; by its text.
+        key: determines the orders, by its text.
 
     >>> orders = Permutations("key")
     >>> which, sizes, places = np.array([0, 0, 0, 1, 1]), np.array([3, 3, 3, 2, 2]), np.array([0, 1, 2, 0, 1])
@@ -122,7 +122,7 @@ class Permutations:
         return found.astype(np.int64)
 
     def _stepped(self, values: _Words, low: _Words, masks: tuple[_Words, _Words], tweaks: _Words) -> _Words:
-        """Return one step within as many bits as each bijection has: the upper ones and the lower ones change by turns."""
+        """Return one step within the bits of each bijection: the upper bits and the lower bits change in turn."""
         upper, lower = values >> low, values & masks[1]
         for number, key in enumerate(self._keys):
             if number % 2:
@@ -154,7 +154,7 @@ _MOST_BLOCKS = 1 << 22  # of rows that repeat: in more of them nothing is looked
 
 
 class Count(Protocol):
-    """Rows counted only as far as needed."""
+    """Rows that are counted only as far as needed."""
 
     def reach(self, count: int) -> int:
         """`count`, or the number of rows if that is less."""
@@ -204,7 +204,7 @@ class Layer(ABC):  # noqa: B024 - the two kinds of it have the abstract methods
         return None
 
     def over(self, size: Size) -> Layer:
-        """Return the layer above this many rows."""
+        """Return the layer for this number of rows below."""
         return self
 
     def turns_below(self, places: Ints, turns: Ints | int) -> Ints | int:
@@ -261,7 +261,7 @@ class OrderLayer(Layer):
         return False
 
     def reach(self, count: int) -> int:
-        """`count`, or the number of places if that is less, without asking for more rows below than it takes."""
+        """`count`, or the number of places if that is less, without counting more rows below than needed."""
         return min(count, self.num_rows)
 
     def largest_window_bytes(self) -> int | None:
@@ -307,7 +307,7 @@ class _AsFarAsAsked(OrderLayer):
 
 @dataclass(frozen=True, slots=True)
 class Cut(OrderLayer):
-    """Some rows of those below, as runs of them one after the other.
+    """Some of the rows below, as consecutive runs.
 
     >>> Cut((range(4, 6), range(0, 9, 4))).below(np.arange(5), 0).tolist()
     [4, 5, 0, 4, 8]
@@ -348,7 +348,7 @@ class Cut(OrderLayer):
 
 @dataclass(frozen=True, slots=True)
 class Slice(_AsFarAsAsked):
-    """The rows below from `start` to `stop`, as far as there are any.
+    """The rows below from `start` to `stop`, as far as they exist.
 
     >>> Slice(10, 7, 100).num_rows, Slice(10, 7).below(np.arange(3), 0).tolist()
     (3, [7, 8, 9])
@@ -399,7 +399,7 @@ class Repeated(_AsFarAsAsked):
         return Repeated(size, self.times)
 
     def turns_below(self, places: Ints, turns: Ints | int) -> Ints | int:
-        """See `Layer.turns_below`: the number of its round, counted on where the rows were repeated above, too.
+        """See `Layer.turns_below`: the number of its round, which continues through repetitions above.
 
         >>> Repeated(2, 3).turns_below(np.arange(6), 2).tolist()
         [6, 6, 7, 7, 8, 8]
@@ -407,7 +407,7 @@ class Repeated(_AsFarAsAsked):
         return places // self._round(places) + turns * (self.times or 1)
 
     def _round(self, places: Ints) -> np.int64:
-        """Return the rows of a round; any number above the places if all of them lie in the first."""
+        """Return the rows of a round; any number above the places if all of them are in the first."""
         return np.int64(max(1, reached(self.size, int(places.max()) + 1 if len(places) else 1)))
 
     def structure(self, blocks: RowBlocks, epoch: int) -> RowBlocks | None:
@@ -490,11 +490,11 @@ class Shuffled(OrderLayer):
 
 @dataclass(frozen=True, slots=True)
 class Grouped(_AsFarAsAsked):
-    """Lists of neighbours: `below` gives the rows of all lists, one list after the other.
+    """Lists of consecutive rows: `below` yields the rows of all lists, one list after the other.
 
     Args:
-        size: how many rows there are.
-        length: of a list.
+        size: number of rows.
+        length: rows of a list.
         is_whole: leave out a last list that is shorter.
 
     >>> Grouped(5, 2, False).below(np.array([0, 2]), 0).tolist()

@@ -1,7 +1,7 @@
 """`MixtureSchedule`: the source of each row of a mixture, by arithmetic: in turn, or by weights.
 
-The picks are in blocks; how often each source is picked in a block follows from its number alone, and the order within from a
-key: any place can be read first.
+The picks are in blocks. The counts of the sources in a block depend only on its number, and the order within the block on a
+key, so that any place can be read first.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ import numpy as np
 from datasets_core.errors import ArgumentTypeError, ConfigurationError
 from datasets_core.stream.order.layers import ENDLESS, Ints, Permutation
 
-# `fair_picks`: the order in which sources are picked within a block: by chance, and never a whole pick from their
+# `fair_picks`: the order in which sources are picked within a block: random, and always less than one pick from their
 # share.
 
 
@@ -29,10 +29,10 @@ _MOST_BY_ONE = 2048  # picks that are drawn one by one; more of them cost more f
 
 
 def fair_picks(counts: Sequence[int], *key: int | str) -> Ints:
-    """Sources by number, source i `counts[i]` times, in an order that a key decides.
+    """Return sources by number, source i `counts[i]` times, in an order that a key determines.
 
-    Before any row, each source was picked less than once more or less often than its share of the picks so far.  (In blocks of
-    more than 2048 picks, about so.)
+    Before any row, the number of picks of each source differs by less than one from its share of the picks so far
+    (approximately, in blocks of more than 2048 picks).
 
     >>> fair_picks([2, 1, 1], "key").tolist()
     [1, 0, 0, 2]
@@ -47,7 +47,7 @@ def fair_picks(counts: Sequence[int], *key: int | str) -> Ints:
 
 
 def _strewn(counts: Sequence[int], chances: np.ndarray[tuple[int], np.dtype[np.float64]]) -> Ints:
-    """Pick number j of n of a source comes somewhere between j/n and (j+1)/n of the block."""
+    """Place pick number j of n of a source somewhere between j/n and (j+1)/n of the block."""
     numbers = np.asarray(counts, np.int64)
     sources = np.repeat(np.arange(len(numbers)), numbers)
     within = np.arange(len(sources)) - np.repeat(np.cumsum(numbers) - numbers, numbers)
@@ -59,9 +59,9 @@ def _drawn(counts: list[int], size: int, chances: list[float]) -> list[int]:
     """Picks one by one: pick j of a source comes in a window of places, and all windows together can be kept.
 
     The window of pick j of n in a block of s begins at place j s // n, and ends at (j+1) s / n, or the next whole number: a
-    source that is picked once in each of its windows is never a whole pick from its share (proportionate fairness).  A pick may
-    come when its window has begun; and no later one may, when all places up to some place are needed by those whose windows end
-    there.
+    source that is picked once in each of its windows is always less than one pick from its share (proportionate fairness). A
+    pick is possible once its window has begun, and impossible while all places up to some place are needed by picks whose
+    windows end there.
     """
     due = [-(-size // count) if count else size + 1 for count in counts]
     picked = [0] * len(counts)
@@ -86,7 +86,7 @@ def _drawn(counts: list[int], size: int, chances: list[float]) -> list[int]:
 
 
 def _by_weight(sources: list[int], counts: list[int], chance: float) -> int:
-    """Return one of some sources, each as likely as it has picks."""
+    """Return one of some sources, with probabilities proportional to their picks."""
     left = chance * sum(counts[source] for source in sources)
     for source in sources:
         left -= counts[source]
@@ -117,10 +117,10 @@ class Stopping(StrEnum):
 
     @classmethod
     def of(cls, given: str) -> Stopping:
-        """Return the strategy that the user names.
+        """Return the strategy with a name.
 
         Raises:
-            ConfigurationError: there is none of that name.
+            ConfigurationError: unknown name.
 
         >>> Stopping.of("all_exhausted").replaces
         True
@@ -138,7 +138,7 @@ class Stopping(StrEnum):
 
 
 class MixtureSchedule(Protocol):
-    """From which source each row comes."""
+    """The source of each row."""
 
     @property
     def num_sources(self) -> int:
@@ -198,10 +198,10 @@ class InTurn:
 
 @dataclass(frozen=True, slots=True)
 class Weighted:
-    """Each source as often as its weight says.
+    """Each source as often as its weight requires.
 
-    If the weights are fractions with a denominator of a thousand at most, as percents are, each block has exactly these
-    counts, and before any row each source is less than one pick away from its share.  Else that holds between blocks.
+    If the weights are fractions with a denominator of at most a thousand, such as percentages, each block has exactly these
+    counts, and before any row each source is less than one pick away from its share. Otherwise this is true between blocks.
 
     Attributes:
         shares: cumulative weights, as parts of `_WHOLE`.
@@ -225,7 +225,7 @@ class Weighted:
         """Turns by weights, whose sum counts as one.
 
         Raises:
-            ConfigurationError: a weight so small that it is none in a million.
+            ConfigurationError: a weight below one in a million.
         """
         exact = [Fraction(weight) for weight in weights]
         total = sum(exact)
@@ -306,7 +306,7 @@ class Weighted:
 
 @dataclass(frozen=True, slots=True)
 class Staged:
-    """Weights that change: each from a row on, up to the next.
+    """Weights that change at some rows.
 
     Attributes:
         stages: the row that each begins at, ascending from 0, and the turns in it.
@@ -355,7 +355,7 @@ Weights: TypeAlias = "Sequence[float] | Mapping[int, Sequence[float]]"
 
 
 def mixture_schedule(weights: Weights | None, num_sources: int, seed: int, epoch: int) -> MixtureSchedule:
-    """Return the turns of a mixture, whose weights were checked by `checked_weights`."""
+    """Return the schedule of a mixture whose weights were checked by `checked_weights`."""
     if weights is None:
         return InTurn(num_sources)
     if isinstance(weights, Mapping):
@@ -412,7 +412,9 @@ def _checked(weights: Any, num_sources: int) -> tuple[float, ...]:
 
 
 def _parts_of_a_whole(weights: Sequence[Fraction]) -> list[int] | None:
-    """Return the weights as parts of the least whole number, as [7, 2, 1] of [0.7, 0.2, 0.1]; None if that is too large."""
+    """Return the weights as the smallest integers with the same proportions, such as [7, 2, 1] for [0.7, 0.2, 0.1]; None if
+    their sum is too large.
+    """
     wholes = np.arange(1, _MOST_EXACT + 1)[:, None]
     products = wholes * np.array([float(weight) for weight in weights])
     parts = np.rint(products)

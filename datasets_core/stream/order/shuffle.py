@@ -1,7 +1,7 @@
 """`ShuffledBlocks`, `BlocksInTurn`: random order of rows in blocks, which reads few blocks at a time; `ShardPositions`.
 
-The order is part of every state that is saved, and the same wherever the rows lie: what decides about it never changes, and
-`tests/stream/test_shuffled_blocks.py` holds some of its numbers.
+The order is part of every saved state, and is the same wherever the rows are stored. Its formulas never change;
+`tests/stream/test_shuffled_blocks.py` contains some of its numbers.
 """
 
 from __future__ import annotations
@@ -65,11 +65,11 @@ class _Turns:
 
 @dataclass(frozen=True, eq=False, slots=True)
 class BlocksInTurn(OrderLayer):
-    """The blocks below in a random order, each with its rows as they are.
+    """The blocks below in a random order, each with its rows in their order.
 
     Args:
         blocks: of the rows below.
-        seed: decides about the order.
+        seed: determines the order.
 
     >>> layer = BlocksInTurn(RowBlocks.of([2, 3, 1]), seed=1)
     >>> layer.below(np.arange(6), 0).tolist()
@@ -104,8 +104,9 @@ class _Windows:
 
     Attributes:
         turns: the blocks.
-        begins: the place at which windows begin, and that after the last; a block that is larger than a window is one here.
-        numbers: of these windows, and after them: a block that is cut into several windows has as many.
+        begins: the places at which windows begin, and the place after the last; a block larger than a window counts as one
+            window.
+        numbers: of these windows, and one after them; a block that is cut into several windows has several numbers.
         orders: of the rows of the windows.
     """
 
@@ -115,7 +116,7 @@ class _Windows:
     orders: Permutations
 
     def of(self, places: Ints) -> tuple[Ints, Ints, Ints]:
-        """For each place the number of its window, the place at which that begins, and how many rows it has."""
+        """Return for each place the number of its window, the place where the window begins, and its number of rows."""
         which = np.searchsorted(self.begins, places, side="right") - 1
         number, first = self.numbers[which], self.begins[which]
         rows, parts = self.begins[which + 1] - first, self.numbers[which + 1] - number
@@ -128,7 +129,7 @@ class _Windows:
         return number + part, first + part * share + np.minimum(part, more), share + (part < more)
 
     def starts(self) -> Ints:
-        """Return the place at which each window begins, and that after the last."""
+        """Return the places at which windows begin, and the place after the last."""
         parts = np.diff(self.numbers)
         number = np.arange(self.numbers[-1]) - np.repeat(self.numbers[:-1], parts)
         share, more = (np.repeat(each, parts) for each in np.divmod(np.diff(self.begins), parts))
@@ -197,7 +198,7 @@ class ShuffledBlocks(OrderLayer):
         return most * int(self.blocks.sizes.sum()) // max(1, rows) * self.lanes
 
     def window_starts(self, epoch: int) -> Ints:
-        """Return the place at which each window of an epoch begins, and that after the last."""
+        """Return the places at which the windows of an epoch begin, and the place after the last."""
         return self._order(epoch).starts()
 
     def _order(self, epoch: int) -> _Windows:
@@ -211,7 +212,7 @@ class ShuffledBlocks(OrderLayer):
         return found
 
     def _sizes(self) -> Ints:
-        """Return bytes of each block; where they are unknown, by the others."""
+        """Return the bytes of each block; unknown ones are estimated from the others."""
         rows, sizes = self.blocks.rows, self.blocks.sizes
         known = sizes > 0
         if known.all():
@@ -220,7 +221,7 @@ class ShuffledBlocks(OrderLayer):
         return np.where(known, sizes, rows * row_bytes)
 
     def _target(self, sizes: Ints) -> int:
-        """Return bytes of a window."""
+        """Return the bytes of a window."""
         most = max(1, self.window_bytes // self.lanes)
         if self.buffer_rows is None:
             return most
@@ -229,7 +230,7 @@ class ShuffledBlocks(OrderLayer):
         return max(1, min(most, wanted))
 
     def _cut(self, turns: _Turns) -> tuple[Ints, Ints]:
-        """Return the begins of windows, and their numbers; see `_Windows`."""
+        """Return the starts of windows, and their numbers; see `_Windows`."""
         sizes = self._sizes()
         if not len(sizes):
             return np.zeros(1, np.int64), np.zeros(1, np.int64)
@@ -255,7 +256,7 @@ class ShuffledBlocks(OrderLayer):
 
 
 def _windows(reach: memoryview, shards: list[int]) -> Iterator[int]:
-    """Yield the first piece of each window: it has as many as fit, and the first ones of a lane 1, 2, 4….
+    """Yield the first piece of each window: a window has as many pieces as fit; the first windows of a lane have 1, 2, 4….
 
     Args:
         reach: for each piece, the one after the last that fits into the same window.
@@ -400,7 +401,7 @@ class ShardPositions(OrderLayer):
 
 
 class _Spans(NamedTuple):
-    """Spans of places with the same lanes: each span's end, begin, number of lanes, first row and first lane."""
+    """Spans of places with the same lanes: each span's end, start, number of lanes, first row and first lane."""
 
     ends: Ints
     begins: Ints

@@ -20,7 +20,7 @@ from datasets_core.meta.row_blocks import Ints, RowBlocks
 from datasets_core.stream.nodes.positions import FORESEEING
 from datasets_core.stream.sources.block_reader import BlockFile, FileIndex
 
-# The indexes of many files as bytes, to be kept for the next process.
+# The indexes of many files as bytes, saved for the next process.
 
 
 def to_bytes(indexes: Sequence[FileIndex]) -> bytes:
@@ -57,7 +57,7 @@ _COLUMNS = ("rows", "sizes", "numbers", "firsts")
 
 
 def from_bytes(data: bytes | None) -> list[FileIndex]:
-    """Return what `to_bytes` was given; an empty list for other data."""
+    """Return the argument of `to_bytes`; an empty list for other data."""
     if data is None:
         return []
     try:
@@ -160,7 +160,7 @@ class BlockIndex:
 
     @property
     def num_known_rows(self) -> int:
-        """Number of rows known so far."""
+        """Number of rows that are known so far."""
         return int(self.ends[-1]) if len(self.ends) else 0
 
     def reach(self, count: int) -> int:
@@ -190,7 +190,7 @@ class BlockIndex:
         return self.num_known_rows
 
     def retry(self) -> None:
-        """Read the footer again that failed last."""
+        """Read again the footer that failed last."""
         self._failure = None
 
     def first_schema(self) -> pa.Schema | None:
@@ -247,14 +247,14 @@ class BlockIndex:
         return min(self._step, max(1, -(-(count - self.num_known_rows) // mean)))
 
     def _foresee(self, count: int) -> None:
-        """Ask files meanwhile that will be needed for this many rows."""
+        """Meanwhile request footers of files that will be needed for this many rows."""
         while (number := len(self._found)) in self._ready and self.num_known_rows < count:
             self._learned([self._taken(number)])
         if self.num_known_rows < count and not self.is_whole and not self.files[number].is_local and self._failure is None:
             self._ask(min(len(self.files), number + self._files_for(count)))
 
     def _ask(self, stop: int) -> None:
-        """Read the footers up to the one under way, and those requested before."""
+        """Finish the footers that are being read, and those requested before."""
         if self._ahead is None:
             self._ahead = ReadAhead(_MOST_AT_A_TIME, _MOST_AT_A_TIME)
         asked = max([stop, *(int(number) + 1 for number in self._ahead.keys)])  # type: ignore[call-overload]
@@ -271,7 +271,7 @@ class BlockIndex:
         return index
 
     def _asked(self, first: int, stop: int, *, goes_on: bool) -> Iterator[FileIndex]:
-        """Yield the indexes of some files, in order; of several that are elsewhere at the same time."""
+        """Yield the indexes of some files, in order; several remote files are read at the same time."""
         if all(file.is_local for file in self.files[first:stop]):
             yield from map(self._taken, range(first, stop))
             return
@@ -310,7 +310,7 @@ class BlockIndex:
         return "\n".join(["row index", *map(str, keys)])
 
     def _look_up(self) -> None:
-        """Learn what was saved of all these files, once."""
+        """Load the saved indexes of all these files, once."""
         if self._is_looked_up or self._found:
             return
         self._is_looked_up = True
@@ -444,6 +444,6 @@ class BlockIndex:
         return int(self._rows[block]), int(self._sizes[block])
 
     def places(self, rows: Ints) -> tuple[Ints, Ints]:
-        """For each row the number of its file, and its number in that."""
+        """Return for each row the number of its file, and the number of the row in that file."""
         blocks, inside = self.located(rows)
         return self._owners[blocks], self._firsts[blocks] + inside

@@ -18,7 +18,7 @@ from datasets_core.errors import DatasetsCoreError
 from datasets_core.fetch.ranges.reader import ReadAhead
 from datasets_core.meta.row_blocks import Ints
 
-# `BlockFile`: a local or remote file whose rows lie in blocks that can be read alone.
+# `BlockFile`: a local or remote file whose rows are in blocks that can be read separately.
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,7 +84,7 @@ class BlockFile(Protocol):
 
     @property
     def is_local(self) -> bool:
-        """True if its bytes are on this disk, so that nothing is gained by fetching them ahead."""
+        """True if its bytes are on this disk, so that fetching them ahead has no benefit."""
         ...
 
     def index(self) -> FileIndex:
@@ -109,11 +109,11 @@ class BlockFile(Protocol):
         ...
 
     def fetch(self, blocks: Sequence[int], columns: Sequence[str] | None) -> list[Any]:
-        """Return the bytes of some blocks, for `read`, by as few requests as can be; may be called in another thread.
+        """Return the bytes of some blocks, for `read`, with as few requests as possible; may be called in another thread.
 
         Raises:
-            DownloadError: they cannot be had.
-            FileChangedError: the file is another one than it was.
+            DownloadError: they cannot be fetched.
+            FileChangedError: the file has changed.
         """
         ...
 
@@ -132,11 +132,11 @@ class BlockFile(Protocol):
 
     @property
     def is_remembered(self) -> bool:
-        """True if a version is required that is known from an earlier process."""
+        """True if the required version is known from an earlier process."""
         ...
 
     def probe(self) -> float:
-        """Send a small request, and return the seconds that it takes."""
+        """Send a small request; return the seconds that it takes."""
         ...
 
     def forget(self) -> None:
@@ -144,15 +144,15 @@ class BlockFile(Protocol):
         ...
 
     def renew(self) -> None:
-        """Require no version any more."""
+        """Stop requiring a version."""
         ...
 
     def release(self) -> None:
-        """Close the file and drop what is kept of it; reading opens it again."""
+        """Close the file and drop its cached data; reading opens it again."""
         ...
 
 
-# `BlockFetches`: the bytes of blocks that are read soon, fetched meanwhile: neighbours together, within a budget.
+# `BlockFetches`: the bytes of blocks that will be read soon, fetched ahead: neighbours together, within a budget.
 
 
 Key: TypeAlias = tuple[int, int]
@@ -166,12 +166,12 @@ class BlockRequest(NamedTuple):
     """A block to be read.
 
     Attributes:
-        file: whose.
+        file: its file.
         number: its number in the file.
-        columns: that are read; None: all.
-        num_rows: of it.
-        num_bytes: that it takes to fetch, as far as that is known.
-        pieces: gives its rows, of the bytes that were fetched, or (None) as they are decoded.
+        columns: columns to read; None: all.
+        num_rows: its number of rows.
+        num_bytes: bytes to fetch, if known.
+        pieces: yields its rows, decoded from the fetched bytes or (None) while reading.
     """
 
     file: BlockFile
@@ -200,7 +200,7 @@ class BlockFetches:
         self._beside: dict[Key, Any] = {}  # what came along with a block that was taken
 
     def expect(self, keys: Iterable[Key]) -> None:
-        """Fetch these blocks, in this order; what was expected before and is not among them is not wanted any more."""
+        """Fetch these blocks, in this order; blocks that were expected before and are not among them are dropped."""
         asked = list(self._asked(keys))
         self._beside = {key: data for key, data in self._beside.items() if key in self._expected}
         self._ahead.want(asked)
@@ -240,10 +240,10 @@ class BlockFetches:
             yield group.keys[0], group.num_bytes, group.fetch
 
     def take(self, key: Key, wanted: BlockRequest) -> Any:
-        """Return the bytes of a block, which are waited for.
+        """Wait for the bytes of a block and return them.
 
         Raises:
-            DatasetsCoreError: they cannot be had.
+            DatasetsCoreError: they cannot be fetched.
         """
         self._taken_bytes += wanted.num_bytes
         if key in self._beside:
@@ -276,12 +276,12 @@ class _Group:
         self.num_bytes = 0
 
     def takes(self, wanted: BlockRequest) -> bool:
-        """Return True if a block goes with those that are in it."""
+        """Return True if a block can be fetched together with the blocks of the group."""
         is_near = wanted.file is self._file and wanted.number == self._numbers[-1] + 1 and wanted.columns == self._columns
         return is_near and self.num_bytes + wanted.num_bytes <= _TOGETHER_BYTES
 
     def add(self, key: Key, wanted: BlockRequest) -> None:
-        """Fetch one block more."""
+        """Add a block to fetch."""
         self.keys.append(key)
         self._numbers.append(wanted.number)
         self.num_bytes += wanted.num_bytes
@@ -298,7 +298,7 @@ _LARGEST_SHARE = 0.125  # of the memory, that one block elsewhere may take which
 
 
 class _Decoded:
-    """A block, as far as it is decoded."""
+    """The decoded part of a block."""
 
     __slots__ = ("ends", "fetched_bytes", "iterator", "nbytes", "next", "num_rows", "pieces", "turn")
 
@@ -311,7 +311,7 @@ class _Decoded:
 
     @property
     def size(self) -> int:
-        """Bytes that it holds."""
+        """Bytes of its decoded rows."""
         return self.nbytes + self.fetched_bytes
 
     def stop(self) -> None:
@@ -350,7 +350,7 @@ class BlockReader:
         self.pid = os.getpid()
 
     def close(self) -> None:
-        """Fetch and keep nothing more."""
+        """Stop fetching, and drop everything."""
         self._fetches.close()
         for held in self._held.values():
             held.stop()
@@ -362,7 +362,7 @@ class BlockReader:
 
         Args:
             keys: the blocks.
-            far: those of them that are fetched before they are read, in this order.
+            far: the blocks among them that are fetched ahead, in this order.
         """
         with self._lock:
             self._turn += 1
@@ -415,7 +415,7 @@ class BlockReader:
             number += 1
 
     def _decode(self, key: Key, held: _Decoded, number: int) -> None:
-        """Have one piece more: that with this number, if there are so many."""
+        """Decode the next piece, which has this number, if there is one."""
         before = held.size
         try:
             if held.iterator is None or held.next > number:
@@ -449,7 +449,7 @@ class BlockReader:
         return wanted.pieces(data)
 
     def _make_room(self, used: Key, needed: set[int]) -> None:
-        """Let go of what was not used for the longest time: whole blocks, then what lies before in the block that is read."""
+        """Release the least recently used data: whole blocks, then earlier pieces of the block that is being read."""
         while self._size > self._most_decoded and len(self._held) > 1:
             key, held = next(iter(self._held.items()))
             if key == used:
@@ -467,7 +467,7 @@ class BlockReader:
 
 
 def chosen(batch: pa.RecordBatch, rows: Ints) -> pa.RecordBatch:
-    """Return some rows of a batch; a slice of it where they are neighbours.
+    """Return some rows of a batch; a slice if they are consecutive.
 
     >>> chosen(pa.record_batch({"a": [1, 2, 3]}), np.array([2, 0])).to_pydict()
     {'a': [3, 1]}
@@ -482,7 +482,7 @@ def chosen(batch: pa.RecordBatch, rows: Ints) -> pa.RecordBatch:
 
 
 def joined(batches: Sequence[pa.RecordBatch]) -> pa.RecordBatch:
-    """Batches of the same columns as one."""
+    """Return batches of the same columns as one."""
     if len(batches) == 1:
         return batches[0]
     if not batches[0].num_columns:
@@ -499,7 +499,7 @@ def gathered(
     """Return rows of several groups, in order: each group is read once.
 
     Args:
-        groups: for each row, of one at least, its group.
+        groups: for each row (at least one), its group.
         rows: for each row its number there.
         get: returns rows of a group.
         join: concatenates batches.

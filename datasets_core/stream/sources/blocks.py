@@ -24,7 +24,7 @@ from datasets_core.stream.nodes.positions import Origins, RowsByPlace
 from datasets_core.stream.sources.block_index import BlockIndex
 from datasets_core.stream.sources.block_reader import BlockFile, BlockReader, BlockRequest, Key, gathered
 
-# `BlockFit`: rows of many files as one: which columns are read of each, and what their types become.
+# `BlockFit`: common columns and types for the rows of many files.
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,7 +100,7 @@ class BlockFit:
         return FileFit(None if len(read) == len(names) else read, shown)
 
     def _widened(self, schema: pa.Schema, name: str) -> Features:
-        """Return the features of the rows of a file: those of all, or such as hold more."""
+        """Return the features of the rows of a file: the common ones, or wider ones."""
         known, found = self._all.arrow_schema, features_of_file(schema, name).arrow_schema
         try:
             wider = merge_schemas(known, found)
@@ -148,7 +148,7 @@ class BlockFit:
                 row += batch.num_rows
 
     def _grown(self, batch: pa.RecordBatch, known: Features) -> tuple[pa.RecordBatch, Features]:
-        """Return rows of a file, and their features: those of the file, and those that its first rows did not have."""
+        """Return rows of a file, and their features, including columns that its first rows did not have."""
         schema = known.arrow_schema
         new = [name for name in batch.schema.names if name not in known]
         if self._columns is not None and new:
@@ -160,7 +160,7 @@ class BlockFit:
         return batch, self._other(wider)
 
     def _other(self, schema: pa.Schema) -> Features:
-        """Return the features of a schema that is wider than that of all."""
+        """Return the features of a schema that is wider than the common one."""
         for known, features in self._others:
             if known.equals(schema):
                 return features
@@ -182,18 +182,18 @@ class BlockFit:
         return pa.concat_batches([cast_table(batch, features) for batch in batches])
 
     def empty(self) -> pa.RecordBatch:
-        """No rows."""
+        """Return a batch without rows."""
         return pa.RecordBatch.from_arrays([pa.nulls(0, each.type) for each in self._schema], schema=self._schema)
 
     def features_of(self, schema: pa.Schema) -> Features | None:
-        """Return the features of rows with a schema; None: those of all."""
+        """Return the features of rows with a schema; None: the common features."""
         if not self._others or schema.equals(self._schema):
             return None
         return next((features for known, features in self._others if known.equals(schema)), None)
 
 
 def _is_empty(kind: pa.DataType) -> bool:
-    """Return True if nothing has such a type but null and empty lists."""
+    """Return True if only null and empty lists have this type."""
     return bool(pa.types.is_null(kind)) or (pa.types.is_list(kind) and _is_empty(kind.value_type))
 
 
@@ -257,7 +257,7 @@ class RowsOfBlocks(RowsByPlace):
 
     @property
     def features(self) -> Features | None:
-        """Features of the columns; None if only a file that was not read yet would tell."""
+        """Features of the columns; None if they depend on a file that was not read yet."""
         fit = self._own.fit if self.wanted is None else self._fit()
         return None if fit is None else fit.features
 
@@ -326,7 +326,7 @@ class RowsOfBlocks(RowsByPlace):
         return self.identity()
 
     def _rows(self, places: Ints) -> tuple[Ints, Ints]:
-        """For each place the number of its part, and its number among the rows of that part's files."""
+        """Return for each place the number of its part, and the number of the row among the rows of that part's files."""
         last = int(places.max())
         if len(self.parts) == 1:
             start = self.parts[0].span()[0]
@@ -345,7 +345,9 @@ class RowsOfBlocks(RowsByPlace):
         return which, places - before[which] + np.array(starts, np.int64)[which]
 
     def _located(self, places: Ints) -> tuple[Ints, Ints]:
-        """For each place its block, as a number that holds those of part and block, and its row in the block."""
+        """Return for each place its block, as one number that contains the numbers of part and block, and its row in
+        the block.
+        """
         which, rows = self._rows(places)
         if len(self.parts) == 1:
             return self.parts[0].index.located(rows)
@@ -445,7 +447,7 @@ class RowsOfBlocks(RowsByPlace):
 
 
 class _Own:
-    """Per-process part of a source; not a part of its value."""
+    """State of a source in one process; not part of its value."""
 
     def __init__(self) -> None:
         self.fit: BlockFit | None = None

@@ -34,7 +34,7 @@ from datasets_core.stream.nodes.positions import Origins, RowsByPlace
 from datasets_core.stream.order.files import EndlessFileTurns, FileRows, FileTurns, epochs_of_stretch, shuffled_files
 from datasets_core.stream.order.layers import ENDLESS, Ints
 
-# `RowsOfTable`: where a stream of local rows begins: the rows of a table, in the order of an index.
+# `RowsOfTable`: source of a stream of local rows: the rows of a table, in the order of an index.
 
 
 _PROJECTIONS: WeakKeyDictionary[RowTable, dict[tuple[str, ...], RowTable]] = WeakKeyDictionary()  # which hold open files
@@ -92,7 +92,7 @@ def one_batch(table: pa.Table) -> pa.RecordBatch:
 
 
 def joined_batches(batches: list[pa.RecordBatch], schema: pa.Schema) -> pa.RecordBatch:
-    """Batches of one schema as one batch."""
+    """Return batches of one schema as one batch."""
     if len(batches) == 1:
         return batches[0]
     if not batches:
@@ -100,7 +100,7 @@ def joined_batches(batches: list[pa.RecordBatch], schema: pa.Schema) -> pa.Recor
     return pa.concat_batches(batches)
 
 
-# `RowsOfBuilt`: where a stream of built rows begins: rows of a table that lie as in the files that they came from.
+# `RowsOfBuilt`: source of a stream of built rows: a table with the structure of the files that it was built from.
 
 
 _MOST_ROWS = 1024
@@ -110,7 +110,7 @@ _MOST_ROWS = 1024
 class RowsOfBuilt(RowsOfTable):
     """Rows of a table that knows its structure; see `RowsByPlace`.
 
-    They come in the order in which a stream of the files would give them, shuffled or divided, too.
+    They come in the order of a stream of the files, even if shuffled or divided.
     """
 
     @property
@@ -177,7 +177,7 @@ class TableJob(RowJob):
         return self.stop - self.start
 
     def batches(self, skip: int, *, in_order: bool, mark: Any = None) -> Generator[pa.RecordBatch]:
-        """See `RowJob.batches`; what is left out is not read."""
+        """See `RowJob.batches`; skipped rows are not read."""
         if self.start + skip < self.stop:
             self.table.compare(self.table.locate(self.start + skip)[0])  # the rest, by their first rows
         yield from self.table.batches(_MOST_ROWS, self.start + skip, self.stop)
@@ -211,7 +211,7 @@ class Order:
 
 @dataclass(frozen=True)
 class RowsOfFiles(RowsByPlace):
-    """Rows that are read by place, in the order of an epoch; see `RowsByPlace`.
+    """Rows that are read by position, in the order of an epoch; see `RowsByPlace`.
 
     Attributes:
         table: the rows of the files, concatenated; a file is opened when a row of it is read.
@@ -274,13 +274,13 @@ class RowsOfFiles(RowsByPlace):
         return self.rows_at(files, rows)
 
     def rows_at(self, files: Ints, rows: Ints) -> pa.RecordBatch:
-        """Return rows of files: the numbers of the files, and of each row in what is read of its file."""
+        """Return rows of files: the number of each file, and of the row within the rows read from it."""
         batch = self._gathered(files, rows)
         return self._with_ids(batch, files, rows) if self.id_columns else batch
 
     @cached_property
     def numbers(self) -> dict[str, list[int]]:
-        """The numbers of the files of each name: a union may read a file more than once."""
+        """The numbers of the files with each name: a union may read a file more than once."""
         found: dict[str, list[int]] = {}
         for number, file in enumerate(self.files):
             found.setdefault(file.name, []).append(number)
@@ -319,8 +319,8 @@ class RowsOfFiles(RowsByPlace):
         return starts
 
     def _gathered(self, files: Ints, rows: Ints) -> pa.RecordBatch:
-        """Return rows of files: what is read of each file copied at once, and put into order; where few are neighbours, one by
-        one.
+        """Return rows of files: rows of one file are copied together and then ordered; if few are consecutive, rows are copied
+        one by one.
         """
         numbers = self._starts[files] + rows
         if not len(numbers):
@@ -343,7 +343,7 @@ class RowsOfFiles(RowsByPlace):
             return one_batch(self.table.take(numbers))
 
     def _copied(self, numbers: Ints, runs: list[int]) -> pa.RecordBatch:
-        """Return rows of the table, that are runs of neighbours which begin at these places."""
+        """Return rows of the table, given as consecutive runs that begin at these places."""
         batches: list[pa.RecordBatch] = []
         for begin, end in pairwise([*runs, len(numbers)]):
             first, count = int(numbers[begin]), end - begin
@@ -384,7 +384,7 @@ def _runs(numbers: Ints) -> list[int]:
     return [0, *(np.flatnonzero(numbers[1:] - numbers[:-1] != 1) + 1).tolist()]
 
 
-# `GeneratorJob`: the rows of a generator of the user's, which is called anew whenever they are read.
+# `GeneratorJob`: the rows of a user's generator, which is called again at each read.
 
 
 _BATCH_BYTES = 8 << 20
@@ -461,10 +461,10 @@ def rows_of_generator(
     split: str,
     extra_columns: str,
 ) -> RowsOfJobs:
-    """Return the rows of a generator; the lists among its arguments, if they have one length, divide them into jobs.
+    """Return the rows of a generator; lists of the same length among its arguments divide them into jobs.
 
     Raises:
-        ArgumentTypeError: there is nothing to call.
+        ArgumentTypeError: the generator is not callable.
     """
     kwargs = named_arguments(gen_kwargs)
     check_callable(generator)

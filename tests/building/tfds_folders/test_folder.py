@@ -187,7 +187,7 @@ def test_files_that_are_only_numbered_are_looked_for_before_all_are_named(folder
     changed(folder, splits=[{"name": "train", "numShards": "1000000"}])
     calls = itertools.count()
     sys.setprofile(lambda frame, event, argument: next(calls))
-    with pytest.raises(DamagedShardError, match=r"missing, and its rows are not on record in .*dataset_info\.json"):
+    with pytest.raises(DamagedShardError, match=r"missing, and its number of rows is not recorded in .*dataset_info\.json"):
         tfds_manifest(str(folder))
     sys.setprofile(None)
     assert next(calls) < 1_000_000  # not one for each of the names
@@ -206,7 +206,7 @@ def test_a_class_whose_name_is_blank_is_called_by_its_number(
     (folder / "features.json").write_text(json.dumps(form))
     (folder / "n.labels.txt").write_text(lines)
     assert manifest_tfds_folder(folder).info.features == {"n": ClassLabel(names=names)}
-    assert "'n' has 3 classes, and some of the names" in caplog.text
+    assert "'n' has 3 classes, and some names" in caplog.text
 
 
 # Shards of a folder.
@@ -252,11 +252,11 @@ def test_another_cursor_begins_where_one_stood() -> None:
 
 
 def test_more_and_fewer_records_than_are_on_record_are_told() -> None:
-    with pytest.raises(DamagedShardError, match=r"a\.tfrecord: the file has 10 records where 12 are on record"):
+    with pytest.raises(DamagedShardError, match=r"a\.tfrecord: the file has 10 records, but 12 are recorded"):
         taken(cursor(PLAIN, total=12), 12)
     found = cursor(PLAIN, total=9)
     found.skip(9)
-    with pytest.raises(DamagedShardError, match="more than the 9 records"):
+    with pytest.raises(DamagedShardError, match="more than the 9 recorded records"):
         found.check_end()
 
 
@@ -347,9 +347,9 @@ def test_a_file_that_is_gone_is_told_by_name(path: Path) -> None:
 def test_the_number_of_records_is_held_to_what_is_on_record(path: Path) -> None:
     found = shard(path, (4, 1), (5, 1))
     assert shard_numbers(found, 0) == [0, 1, 2, 3]
-    with pytest.raises(DamagedShardError, match="more than the 9 records"):
+    with pytest.raises(DamagedShardError, match="more than the 9 recorded records"):
         found.batch(1)
-    with pytest.raises(DamagedShardError, match="10 records where 12 are on record"):
+    with pytest.raises(DamagedShardError, match="10 records, but 12 are recorded"):
         shard(path, (12, 1)).batch(0)
 
 

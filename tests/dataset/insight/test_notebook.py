@@ -297,6 +297,11 @@ def test_a_plain_value_of_every_kind_has_a_cell() -> None:
     assert '<td class="number">1.5</td>' in page and "<td>True</td>" in page
 
 
+def test_a_long_list_ends_with_how_many_there_are_and_not_with_a_text() -> None:
+    page = Dataset.from_dict({"l": [list(range(768))]})._repr_html_()
+    assert "<code>[0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, … (768 in all)]</code>" in page
+
+
 def test_heads_stand_above_their_cells_and_nulls_in_the_middle() -> None:
     page = Dataset.from_dict({"n": [1, None], "t": [None, "x"]})._repr_html_()
     assert '<th class="number">n<small>int64</small></th><th>t<small>string</small></th>' in page

@@ -20,13 +20,13 @@ from datasets_core.dataset.transforms.calling import (
     Caller,
     Calls,
     Part,
-    ProgressFile,
     as_size,
     borders,
     number_of_parts,
     results,
 )
 from datasets_core.errors import ArgumentTypeError, ConfigurationError, WorkerDiedError
+from datasets_core.progress import ProgressFile
 
 
 def caller(function: Any, rank: int | None = None, **options: Any) -> Caller:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import itertools
 import os
 import re
@@ -432,6 +433,41 @@ def test_a_killed_worker_is_one_error_that_names_the_rows(tmp_path: Path) -> Non
         rows.map(deadly, num_proc=2)
 
     assert litter(tmp_path) == []
+
+
+class _Counts:
+    """Runs jobs here, and dies with this process behind some of them."""
+
+    shares_memory = True
+
+    def __init__(self, dies_behind: int | None = None) -> None:
+        self.dies_behind, self.num_jobs = dies_behind, 0
+
+    def run(self, function: Any, jobs: Any, **options: Any) -> Iterator[tuple[int, Any]]:
+        for index, job in enumerate(jobs):
+            if index == self.dies_behind:
+                os.kill(os.getpid(), 9)
+            self.num_jobs += 1
+            yield index, function(job)
+
+
+def test_a_map_whose_process_was_killed_takes_over_finished_parts(tmp_path: Path) -> None:
+    rows = built(tmp_path)
+
+    def double(row: dict[str, Any]) -> dict[str, Any]:
+        return {"n": row["a"] * 2, "text": str(row["a"])}
+
+    child = os.fork()
+    if not child:
+        with contextlib.suppress(BaseException):
+            rows.map(double, num_proc=5, engine=_Counts(3))
+        os._exit(1)
+    assert os.WIFSIGNALED(os.waitpid(child, 0)[1])
+    counts = _Counts()
+    made = rows.map(double, num_proc=5, engine=counts)
+    assert counts.num_jobs == 2
+    assert made["n"] == [2 * number for number in rows["a"]] and made["text"] == list(map(str, rows["a"]))
+    assert not [path for path in tmp_path.rglob("*") if "part-" in path.name or "incomplete" in path.name]
 
 
 @pytest.mark.parametrize("error", [KeyboardInterrupt, _OwnError])

@@ -1,5 +1,6 @@
 import io
 import pickle
+import sys
 
 import numpy as np
 import pytest
@@ -96,3 +97,10 @@ def test_an_error_tells_no_address_in_memory() -> None:
     with pytest.raises(MediaDecodeError) as caught:
         Sound({"bytes": b"no sound", "path": "a.wav"}).get_all_samples()
     assert "0x" not in str(caught.value)
+
+
+def test_a_format_that_soundfile_does_not_know_names_the_package_that_may(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "torchcodec", None)
+    m4a = b"\0\0\0\x1cftypM4A \0\0\2\0M4A isomiso2" + bytes(200)
+    with pytest.raises(MediaDecodeError, match=r"torchcodec, which is not installed, knows m4a"):
+        Sound({"bytes": m4a, "path": "a.m4a"}).get_all_samples()

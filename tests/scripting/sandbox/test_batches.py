@@ -139,7 +139,7 @@ def test_forms_that_stand_for_nothing_are_refused(form: Any) -> None:
 
 
 def test_what_a_user_says_is_plain() -> None:
-    with pytest.raises(ConfigurationError, match=r"object.*cannot be said to a confined script"):
+    with pytest.raises(ConfigurationError, match=r"object.*cannot be passed to a confined script"):
         encoded({"a": object()}, refused)
 
 
@@ -242,7 +242,7 @@ def test_bytes_that_anybody_changed_are_rows_or_refused(noise: bytes, at: int) -
 
 def test_other_columns_and_other_counts_are_refused() -> None:
     head, payload = Sender().payload(BATCH)
-    with pytest.raises(DatasetGenerationError, match="other columns than it announced"):
+    with pytest.raises(DatasetGenerationError, match="other columns than"):
         receiver(pa.schema({"a": pa.int8()})).batch(head, payload)
     with pytest.raises(DatasetGenerationError, match="announced with 7"):
         receiver().batch({**head, "rows": 7}, payload)
@@ -258,7 +258,7 @@ def test_other_columns_and_other_counts_are_refused() -> None:
     ],
 )
 def test_keys_that_are_no_keys_are_refused(head: dict[str, Any]) -> None:
-    with pytest.raises((DatasetGenerationError, ValueError), match=r"keys that are none|Do not trust"):
+    with pytest.raises((DatasetGenerationError, ValueError), match=r"invalid keys|Do not trust"):
         list(receiver().keys(head, None))
 
 

@@ -368,7 +368,7 @@ def test_the_environment_of_the_user_is_not_there(written: Written, tmp_path: Pa
 
 
 def test_options_that_are_no_plain_values_are_refused(written: Written, tmp_path: Path) -> None:
-    with pytest.raises(ConfigurationError, match="cannot be said to a confined script"):
+    with pytest.raises(ConfigurationError, match="cannot be passed to a confined script"):
         load_dataset(written(), cache_dir=tmp_path / "cache", trust_remote_code="sandbox", names=object())
 
 

@@ -1,0 +1,102 @@
+"""`ExecutorEngine`: jobs in an executor of `concurrent.futures`."""
+
+from __future__ import annotations
+
+import os
+import threading
+from collections.abc import Callable
+from concurrent.futures import BrokenExecutor, Executor, Future, ThreadPoolExecutor, wait
+from contextvars import copy_context
+from functools import partial
+from typing import Any
+
+from datasets_core.engines.pool import Head, RemoteEngine, answer, died
+
+
+class ExecutorEngine(RemoteEngine):
+    """Jobs in an executor of `concurrent.futures`, such as those of loky, mpi4py, parsl or Dask.
+
+    Args:
+        executor: the executor, which stays open; or a function that makes one, which is shut down when the run is over, and
+            made again when its workers die.
+        workers: how many jobs it does at once; None asks it.
+
+    Example:
+        >>> with ThreadPoolExecutor(2) as executor:
+        ...     Dataset.from_dict({"a": [1, 2]}).map(lambda row: {"a": -row["a"]}, engine=ExecutorEngine(executor))["a"]
+        [-1, -2]
+    """
+
+    def __init__(self, executor: Executor | Callable[[], Executor], workers: int | None = None) -> None:
+        self._make = None if isinstance(executor, Executor) or hasattr(executor, "submit") else executor
+        self._executor: Any = None if self._make is not None else executor
+        self._asked, self._renewing = workers, threading.RLock()
+        self._broken: list[Any] = []
+        self._measure()
+
+    def _measure(self) -> None:
+        self.shares_memory = isinstance(self._executor, ThreadPoolExecutor)
+        self.spans_machines = not self.shares_memory
+        known = getattr(self._executor, "_max_workers", None)
+        self.workers = self._asked or (known if isinstance(known, int) else os.cpu_count()) or 1
+
+    def open(self) -> None:
+        """See `RemoteEngine.open`."""
+        if self._executor is None and self._make is not None:
+            self._executor = self._make()
+            self._measure()
+
+    def _start(self, function: Any, head: Head, index: int, job: Any, retries: int) -> Future[Any]:
+        future: Future[Any] = Future()
+        future.set_running_or_notify_cancel()
+        call = partial(copy_context().run, function, job) if self.shares_memory else partial(answer, head, function.pack(job))
+        self._try(call, future, index, retries, retries)
+        return future
+
+    def _try(self, call: Callable[[], Any], future: Future[Any], index: int, left: int, retries: int) -> None:
+        with self._renewing:
+            executor = self._executor
+            try:
+                inner = executor.submit(call)
+            except BrokenExecutor as error:
+                self._failed(error, executor, call, future, index, left, retries)
+                return
+        future.inner = inner  # type: ignore[attr-defined]
+        inner.add_done_callback(lambda inner: self._over(inner, executor, call, future, index, left, retries))
+
+    def _over(self, inner: Any, executor: Any, call: Any, future: Future[Any], *numbers: int) -> None:
+        if inner.cancelled():
+            future.set_exception(InterruptedError())
+        elif isinstance(error := inner.exception(), BrokenExecutor):
+            self._failed(error, executor, call, future, *numbers)
+        elif error is not None:
+            future.set_exception(error)
+        else:
+            future.set_result(inner.result())
+
+    def _failed(
+        self, error: BaseException, executor: Any, call: Any, future: Future[Any], index: int, left: int, retries: int
+    ) -> None:
+        """Do the job again in a new executor, if there may be one."""
+        if self._make is None or left <= 0:
+            future.set_exception(died(str(error) or type(error).__name__, index, retries if self._make is not None else 0))
+            return
+        with self._renewing:
+            if self._executor is executor:
+                self._executor = self._make()
+                self._broken.append(executor)
+        self._try(call, future, index, left - 1, retries)
+
+    def _end(self, run: str, begun: set[Future[Any]]) -> None:
+        for future in tuple(begun):
+            future.inner.cancel()  # type: ignore[attr-defined]
+        wait(tuple(begun))
+        if self._make is not None:
+            self.close()
+
+    def close(self) -> None:
+        """Shut down the executor that this engine made."""
+        if self._make is not None and self._executor is not None:
+            for executor in (*self._broken, self._executor):
+                executor.shutdown(wait=True, cancel_futures=True)
+            self._broken, self._executor = [], None

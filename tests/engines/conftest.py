@@ -1,0 +1,32 @@
+"""Clusters of two nodes on this machine, for all tests of a process: they take seconds to start."""
+
+import gc
+import warnings
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+
+
+@pytest.fixture(scope="session")
+def ray() -> Iterator[Any]:
+    pytest.importorskip("ray")
+    from datasets_core.engines.ray import RayEngine
+
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        with RayEngine(2) as engine:
+            yield engine
+        gc.collect()
+
+
+@pytest.fixture(scope="session")
+def dask() -> Iterator[Any]:
+    pytest.importorskip("distributed")
+    from datasets_core.engines.dask import DaskEngine
+
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        with DaskEngine(2) as engine:
+            yield engine
+        gc.collect()
