@@ -153,8 +153,9 @@ class DatasetDict(SplitMapping[Dataset]):
             >>> DatasetDict.from_hf(theirs)["train"]["a"][:]
             [1, 2]
         """
-        if not isinstance(splits, Mapping):
-            kind, advice = named_kind(splits, "Give a dict of datasets")
+        given: Any = splits
+        if not isinstance(given, Mapping):
+            kind, advice = named_kind(given, "Give a dict of datasets")
             raise ArgumentTypeError(
                 f"DatasetDict.from_hf() takes a DatasetDict of Hugging Face datasets, found {kind}. {advice}."
             )
