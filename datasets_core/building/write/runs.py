@@ -162,9 +162,7 @@ def next_batch(sizes: npt.NDArray[Any], batch_bytes: int) -> int:
 
 
 def canonical(batch: pa.RecordBatch) -> pa.RecordBatch:
-    """Return the batch as a file would hold it: equal rows are equal bytes, and counted alike, whatever they were taken
-    from.
-    """
+    """Return the batch as it would be in a file: equal rows have equal bytes, and the same size, regardless of their origin."""
     return pa.ipc.read_record_batch(batch.serialize(), batch.schema)
 
 
@@ -340,7 +338,7 @@ class RunWriter:
 
 
 def final_writer(folder: str, stem: str, *, split: str, schema: pa.Schema, file_format: str) -> ShardWriter:
-    """Return the writer of one final shard, whatever its size."""
+    """Return the writer of one final shard; it has no size limit."""
     return ShardWriter(
         folder,
         stem,

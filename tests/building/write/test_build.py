@@ -664,7 +664,7 @@ class Numbers(GeneratorBasedBuilder):
 
 @pytest.mark.parametrize(
     ("name", "nth", "num_proc"),
-    [("fsync", nth, 1) for nth in (1, 4, 9, 13)]
+    [("fsync", nth, 1) for nth in (1, 4, 9, 12)]
     + [("fsync", nth, 2) for nth in (1, 3, 4, 5, 6)]
     + [("replace", 2, 1), ("replace", 4, 1), ("replace", 1, 2)]
     + [(name, nth, num_proc) for name, nth in (("rename", 1), ("link", 2)) for num_proc in (1, 2)],
