@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from datasets_core import inspect
+from datasets_core import inspect, load_dataset, load_dataset_builder
 from datasets_core.errors import (
     ConfigurationError,
     DatasetNotFoundError,
@@ -15,6 +15,7 @@ from datasets_core.errors import (
     UnknownVersionError,
     UntrustedScriptError,
 )
+from datasets_core.features.base import Value
 from datasets_core.fetch.checksums import DownloadConfig
 from datasets_core.inspect import (
     get_dataset_config_info,
@@ -192,3 +193,15 @@ def test_what_is_said_of_downloads_reaches_the_source(monkeypatch: pytest.Monkey
     assert asked[0].download_config is config
     assert (asked[1].download_config, asked[1].token) == (DownloadConfig(user_agent="me", max_retries=3), "t")
     assert asked[2].download_config == DownloadConfig(proxies={"http": "p"})
+
+
+def test_a_builder_of_a_built_dataset_has_its_features_and_streams_without_them(tmp_path: Path) -> None:
+    (tmp_path / "a.csv").write_text("a\n1\n")
+    asked: dict[str, Any] = {"data_files": str(tmp_path / "a.csv"), "cache_dir": str(tmp_path / "cache")}
+    assert load_dataset_builder("csv", **asked).info.features is None
+    load_dataset("csv", **asked)
+    builder = load_dataset_builder("csv", **asked)
+    assert builder.info.features == {"a": Value("int64")}
+    assert repr(builder.config) == f"CsvConfig(name='default', data_files={{'train': ['{tmp_path / 'a.csv'}']}})"
+    (tmp_path / "a.csv").write_text("a,b\nx,2\n")
+    assert list(builder.as_streaming_dataset("train")) == [{"a": "x", "b": 2}]

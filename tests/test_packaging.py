@@ -69,6 +69,8 @@ def test_a_wheel_made_from_a_source_archive_carries_the_builders(tmp_path: Path)
     assert {"Makefile", "conftest.py", "scripts", "tests", *pages} <= {name.partition("/")[2] for name in source}
     names = zipfile.ZipFile(next(tmp_path.glob("*.whl"))).namelist()
     expected = {f"datasets_core/builders/{path.name}" for path in (ROOT / "builders").glob("*.py")}
+    static = ROOT / "datasets_core" / "viewer" / "static"
+    expected |= {path.relative_to(ROOT).as_posix() for path in static.rglob("*") if path.is_file()}
     assert expected <= set(names)
     line = zipfile.ZipFile(next(tmp_path.glob("*.whl"))).read("datasets_core_alias.pth")
     assert line == (ROOT / "compat" / "datasets_core_alias.pth").read_bytes()

@@ -470,6 +470,7 @@ class DatasetBuilder(Versioned, metaclass=abc.ABCMeta):  # without a base class,
             timeout=timeout,
             **download_and_prepare_kwargs,
         )
+        self._without_built_features()
         with disk_errors(self._output_dir, action="use"):
             if self._versions is NO_VERSIONS or self.is_preparable:
                 self._manifest = prepare(self, options)
@@ -485,14 +486,14 @@ class DatasetBuilder(Versioned, metaclass=abc.ABCMeta):  # without a base class,
             remember(self._cache_dir_root, self.hub_reference, self.config.name, self._output_dir)
 
     def look_at_built(self) -> None:
-        """Copy splits and sizes of the dataset in `cache_dir` into `info`, if it is the same dataset."""
+        """Copy features, splits and sizes of the dataset in `cache_dir` into `info`, if it is the same dataset."""
         try:
             known = not self.is_preparable
             manifest = self._take_prepared() if known else read_manifest(self._output_dir, self._output_storage_options)
         except (ManifestError, ConfigurationError, UnpreparableVersionError):
             return  # the next build reports the error, and builds again
         if manifest is not None and (known or manifest.identity in ("", dataset_identity(self))):
-            self._take_sizes(manifest)
+            self._take_sizes(manifest, with_features=True)
 
     def as_streaming_dataset(
         self,
@@ -538,6 +539,7 @@ class DatasetBuilder(Versioned, metaclass=abc.ABCMeta):  # without a base class,
 
         if self._versions is not NO_VERSIONS:
             self._check_blocked()
+        self._without_built_features()
         options = BuildOptions.of(
             output_dir=self._cache_dir,
             download_config=download_config,

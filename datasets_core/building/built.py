@@ -59,6 +59,7 @@ class Built:
     _output_dir: str
     _output_storage_options: dict[str, Any] | None
     _manifest: Manifest | None
+    _features_are_built = False
     _file_origin: BuilderFiles = BuilderFiles()
     is_read_only: ClassVar[bool] = False
     """True if the builder opens a folder that another program may have prepared, whose metadata is compared with its shards
@@ -118,10 +119,17 @@ class Built:
         self._manifest.info.files_origin = self._file_origin.built_in(self._output_dir, self._output_storage_options)
         return self._manifest
 
-    def _take_sizes(self, manifest: Manifest) -> None:
+    def _take_sizes(self, manifest: Manifest, with_features: bool = False) -> None:
         built = manifest.info
+        if with_features and self.info.features is None:
+            self.info.features, self._features_are_built = copy.deepcopy(built.features), True
         self.info.splits, self.info.dataset_size = copy.deepcopy(built.splits), built.dataset_size
         self.info.download_size, self.info.size_in_bytes = built.download_size, built.size_in_bytes
+
+    def _without_built_features(self) -> None:
+        """Forget features that come from the finished dataset: its files may change before they are read again."""
+        if self._features_are_built:
+            self.info.features, self._features_are_built = None, False
 
     def _as_dataset(self, manifest: Manifest, in_memory: bool | None, split: str | ReadInstruction) -> Dataset:
         ranges = row_ranges(split, manifest.split_lengths())

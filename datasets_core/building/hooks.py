@@ -70,6 +70,22 @@ class BuilderConfig:
     def __post_init__(self) -> None:
         check_name(self.name)
 
+    def __init_subclass__(cls, **options: Any) -> None:
+        super().__init_subclass__(**options)
+        cls.__repr__ = cls.__repr__  # type: ignore[method-assign]  # the inherited one, which `dataclass` then leaves
+
+    def __repr__(self) -> str:
+        """Name the options that are not those of a new config."""
+        kind, shown = type(self), []
+        for field in dataclasses.fields(self):
+            value = getattr(self, field.name, None)
+            default = field.default if field.default_factory is dataclasses.MISSING else field.default_factory()
+            if field.name == "name" or (
+                field.repr and not (value is default or (type(value) is type(default) and value == default))
+            ):
+                shown.append(f"{field.name}={value!r}")
+        return f"{kind.__name__}({', '.join(shown)})"
+
     def __eq__(self, other: object) -> bool:
         return type(self) is type(other) and vars(self) == vars(other)
 

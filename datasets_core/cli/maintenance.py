@@ -86,7 +86,7 @@ _EXTRAS = {
     "view": "`datasets-core view`: datasets in the browser",
     "vision": "decode and encode images",
 }
-"""What each extra of the package adds, for `doctor`; a test compares the names with those of the distribution."""
+"""The features that each extra of the package adds, for `doctor`; a test compares the names with those of the distribution."""
 _FOR_DEVELOPERS = {"browser-test", "docs", "lint", "package", "s3-test", "test"}
 
 

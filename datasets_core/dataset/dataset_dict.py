@@ -119,6 +119,11 @@ class DatasetDict(SplitMapping[Dataset]):
     def shape(self) -> dict[str, tuple[int, int]]:
         """Numbers of rows and columns of each split."""
 
+    def _repr_mimebundle_(self, **how: Any) -> Any:
+        from datasets_core.dataset.insight.notebook import widget_bundle
+
+        return widget_bundle(self, how)
+
     def _repr_html_(self) -> str:
         """Return the first rows of every split, for a notebook."""
         from datasets_core.dataset.insight.notebook import group_html  # it is for notebooks alone
@@ -148,8 +153,9 @@ class DatasetDict(SplitMapping[Dataset]):
             >>> DatasetDict.from_hf(theirs)["train"]["a"][:]
             [1, 2]
         """
-        if not isinstance(splits, Mapping):
-            kind, advice = named_kind(splits, "Give a dict of datasets")
+        given: Any = splits
+        if not isinstance(given, Mapping):
+            kind, advice = named_kind(given, "Give a dict of datasets")
             raise ArgumentTypeError(
                 f"DatasetDict.from_hf() takes a DatasetDict of Hugging Face datasets, found {kind}. {advice}."
             )

@@ -180,7 +180,7 @@ DatasetsError = DatasetsCoreError
 
 
 def users_frames(found: TracebackType | None) -> TracebackType | None:
-    """Return the frames of a traceback from where a module that sets `CALLS_USERS` called a function of the user.
+    """Return the frames of a traceback from the call of a user's function by a module that sets `CALLS_USERS`.
 
     None without such frames, and with `DATASETS_CORE_FULL_TRACEBACKS=1`.
     """

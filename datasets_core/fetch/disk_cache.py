@@ -303,7 +303,7 @@ _FOREIGN_LITTER_AFTER_SECONDS = 24 * 3600.0  # whether a process of another mach
 
 
 def temporary_of(path: str) -> str:
-    """Return the temporary that becomes `path`."""
+    """Return the path of the temporary file or folder that becomes `path`."""
     return path + SUFFIX
 
 

@@ -228,6 +228,24 @@ class Looked:
         """
         return later("datasets_core.viewer.server", "view")(self, other, port=port, open_browser=open_browser, block=block)
 
+    def widget(self) -> Any:
+        """Return a table of all rows for a notebook, which scrolls and is filtered by the pictures of its columns.
+
+        Needs the extra `notebook`. Where it is installed a notebook shows this table for the dataset itself too.
+
+        Returns:
+            A widget of `anywidget`, for Jupyter, VS Code and marimo.
+
+        Raises:
+            MissingDependencyError: the extra `notebook` is not installed.
+            ConfigurationError: there are no rows or no columns.
+
+        Example:
+            >>> Dataset.from_dict({"a": [1, 2, 3]}).widget()  # doctest: +SKIP
+            DatasetWidget()
+        """
+        return later("datasets_core.viewer.widget", "widget")(self)
+
     def report(self, path: str | os.PathLike[str], *, title: str | None = None) -> str:
         """Write a report of the rows into one HTML file that opens without a network.
 

@@ -90,7 +90,7 @@ class Journal(Generic[E]):
         self._out: IO[bytes] | None = None
 
     def read(self) -> bool:
-        """Read the entries of the file; False if it describes other work."""
+        """Read the entries of the file; return False if it describes other work."""
         self.entries = []
         lines = whole_lines(self._path)
         header = next(lines, None)

@@ -511,10 +511,14 @@ def _table(head: Sequence[str], rows: Sequence[Sequence[str]], kind: str = "") -
     """Return a table; a title that ends with # is of a column of numbers, the cells are markup."""
     titles = "".join(
         f"<th scope=col{' class=n' if title.endswith('#') else ''}><span>{_escaped(title.removesuffix('#'))}</span></th>"
+        if title
+        else "<td></td>"
         for title in head
     )
     body = "".join(f"<tr>{''.join(row)}</tr>" for row in rows)
-    return f'<div class=wide><table class="{kind}"><thead><tr>{titles}</tr></thead><tbody>{body}</tbody></table></div>'
+    return (
+        f'<div class=wide tabindex=0><table class="{kind}"><thead><tr>{titles}</tr></thead><tbody>{body}</tbody></table></div>'
+    )
 
 
 def _row_head(text: str) -> str:

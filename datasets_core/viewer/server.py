@@ -46,6 +46,7 @@ _MEDIA_POLICY = "default-src 'none'; sandbox"
 _SHOWN_TYPES = ("image/", "audio/", "video/", "application/pdf")
 _FULL_PIXELS = 4096
 _PART_BYTES = 1 << 20
+_MOST_WHOLE_BYTES = 64 << 20
 _MOST_QUESTION_BYTES = 1 << 20
 _LOOPBACK = {"127.0.0.1", "localhost", "::1"}
 
@@ -81,7 +82,8 @@ class Answers:
         """
         known: dict[str, Callable[[Mapping[str, Any]], Any]] = {
             "about": self._about, "open": self._open, "rows": self._rows, "row": self._row, "pictures": self._pictures,
-            "code": self._code, "dataset": self._dataset, "diff": self._diff, "more": self._more, "wave": self._wave,
+            "code": self._code, "dataset": self._dataset, "diff": self._diff, "more": self._more, "read": self._read,
+            "wave": self._wave,
         }  # fmt: skip
         if name not in known:
             raise ConfigurationError(f"The page asks for {name!r}. Available: {', '.join(known)}.")
@@ -94,11 +96,10 @@ class Answers:
         return {**self.opened.about(), "session": self.session, "version": __version__}
 
     def _open(self, asked: Mapping[str, Any]) -> Any:
-        view = self._view(asked)
-        found = self.opened.queries.opened(view)
-        if view.split in self.opened.streams:
-            found["bytes_read"] = self.opened.bytes_read(view.split)
-        return found
+        return self.opened.queries.opened(self._view(asked))
+
+    def _read(self, asked: Mapping[str, Any]) -> Any:
+        return {"bytes": self.opened.bytes_read(str(asked.get("split")))}
 
     def _rows(self, asked: Mapping[str, Any]) -> bytes:
         names = asked.get("columns")
@@ -139,6 +140,22 @@ class Answers:
         if kind != "image":
             raise MediaDecodeError(kind or "file", "it cannot be drawn")
         return picture(content, 2 * THUMBNAIL if shape == "thumb" else _FULL_PIXELS)
+
+    def medium(self, asked: Mapping[str, Any]) -> tuple[bytes, str]:
+        """Return a medium of a row whole, for a page that cannot ask for parts: drawn, or the bytes of the file, and the type.
+
+        Raises:
+            MediaDecodeError: it cannot be drawn, or is too large.
+        """
+        shape = str(asked.get("as") or "file")
+        if shape != "file":
+            return self.drawn(asked, shape)
+        content, kind = self.opened.queries.content(
+            self._view(asked), str(asked.get("column")), _int(asked, "row"), _path(asked)
+        )
+        if content.size > _MOST_WHOLE_BYTES:
+            raise MediaDecodeError(kind or "file", f"its {content.size:,} bytes are too many for a notebook. Use view()")
+        return content.read(0, content.size), content.type
 
 
 def stream_bytes(batch: pa.RecordBatch) -> bytes:

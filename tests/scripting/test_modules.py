@@ -131,7 +131,7 @@ def test_what_is_imported_in_any_case_is_known(tmp_path: Path) -> None:
 def test_code_from_a_url_is_refused(tmp_path: Path, line: str) -> None:
     last = 1 + line.count("\n") + 1
     with pytest.raises(
-        ScriptError, match=rf"main\.py, line {last}: .* from https://example\.com/a\.py, .*Put that file next to"
+        ScriptError, match=rf"main\.py, line {last}: .* refers to https://example\.com/a\.py, .*Put that file next to"
     ):
         read_script(_script(tmp_path, f"import os\n{line}\n", a="x = 1"))
 

@@ -69,6 +69,11 @@ def test_a_stream_shows_its_first_rows_and_reads_more_when_asked() -> None:
         IterableDataset.from_generator(rows).report("x.html")
 
 
+def test_the_bytes_of_a_stream_are_told(serve: Callable[..., Any]) -> None:
+    client = serve(numbers(300).to_iterable_dataset())
+    assert set(client.ask("read", split="train")) == {"bytes"} and client.ask("read", split="other") == {"bytes": None}
+
+
 def test_splits_of_streams_are_read_when_they_are_shown(tmp_path: Path) -> None:
     for name in ("train", "test"):
         (tmp_path / f"{name}.csv").write_text("a\n" + "1\n" * (3 if name == "train" else 5))

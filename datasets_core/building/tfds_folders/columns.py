@@ -349,7 +349,7 @@ class _Columns:
                 found = column
             elif len(column.values):
                 record = int(np.flatnonzero(np.diff(column.offsets))[0])
-                self._refuse(key, f"holds {own_kind} values where {kind} ones belong", record)
+                self._refuse(key, f"holds {own_kind} values, but {kind} values are expected", record)
         if found is not None:
             return found
         rows = len(self._block)

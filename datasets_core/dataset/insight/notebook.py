@@ -91,6 +91,10 @@ class Overview(Rows):
         table = self._table.select(names)
         return summarized(features, table.schema, lambda: joined_blocks(table, self._index), bins)
 
+    def _repr_mimebundle_(self, **how: Any) -> Any:
+        """Return the table of `widget()` for a notebook where anywidget is installed; None leaves it to the first rows."""
+        return widget_bundle(self, how)
+
     def _repr_html_(self) -> str:
         """Return the first rows, for a notebook: images, players and texts, cut to a size that a page can hold."""
         try:
@@ -104,6 +108,23 @@ class Overview(Rows):
         if self._index is None:
             return pa.Table.from_batches(self._table.batches(start=0, stop=rows), self._table.schema)
         return self._table.take(self._index[:rows])
+
+
+def widget_bundle(dataset: Any, how: dict[str, Any]) -> Any:
+    """Return what a notebook shows of the widget of a dataset; None where there is none.
+
+    Args:
+        dataset: the dataset, or the splits of one.
+        how: the arguments of `_repr_mimebundle_`.
+    """
+    from datasets_core.optional import is_installed  # these are only needed in a notebook
+
+    if not is_installed("anywidget"):
+        return None
+    try:
+        return dataset.widget()._repr_mimebundle_(**how)
+    except (DatasetsCoreError, ImportError):  # no rows, or a kernel without widgets: the first rows are shown, or why not
+        return None
 
 
 _MOST_ROWS, _MOST_COLUMNS = 10, 30

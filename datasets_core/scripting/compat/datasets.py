@@ -453,7 +453,7 @@ def table_cast(table: pa.Table, schema: pa.Schema) -> pa.Table:
     """Return a table with the columns and types of a schema.
 
     Raises:
-        CastError: the columns are others, or a value does not fit.
+        CastError: the columns differ, or a value does not fit.
 
     >>> table_cast(pa.table({"a": [1]}), pa.schema({"a": pa.string()})).to_pylist()
     [{'a': '1'}]

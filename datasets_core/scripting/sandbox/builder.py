@@ -481,7 +481,7 @@ def _without_names(make: dict[str, Any] | None) -> dict[str, Any] | None:
 
 
 def _hidden(path: str | None, number: int = 0) -> str | None:
-    """Return a path that stands for a local one: its extension alone."""
+    """Return a placeholder for a local path, which only has its extension."""
     if path is None or is_url(path):
         return path
     return f"/fetched by hand/{number}{os.path.splitext(path)[1][:8]}"

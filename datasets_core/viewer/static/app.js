@@ -198,13 +198,14 @@ export class App {
       this.columns = found.columns;
       this.size = found.rows;
       this.total = found.total;
-      this.bytesRead = found.bytes_read;
+      this.bytesRead = null;
       if (isOther) this.pictures = { columns: {}, exact: false, share: 0 };
       this.tell("");
       this.parts.empty.hidden = true;
       this.table.open(found.columns, found.rows);
       this.#drawTools();
       this.#watchPictures();
+      if (this.about.streams.includes(this.state.split)) this.#askRead(opening);
     } catch (error) {
       if (opening === this.opening) {
         this.failed(error);
@@ -212,6 +213,18 @@ export class App {
       }
     } finally {
       if (opening === this.opening) this.root.classList.remove("busy");
+    }
+  }
+
+  /** Ask how many bytes the rows of a stream took: after the rows, since that takes a request more. */
+  async #askRead(opening) {
+    try {
+      const { bytes } = await this.ask("read", { split: this.state.split });
+      if (opening !== this.opening) return;
+      this.bytesRead = bytes;
+      this.#drawStatus();
+    } catch (error) {
+      this.failed(error);
     }
   }
 
@@ -559,11 +572,13 @@ export class App {
     if (this.place === null || this.place === undefined) return;
     const place = Math.max(0, Math.min(this.size - 1, this.place + by));
     if (place === this.place) return;
+    this.place = place; // keys may come faster than rows
     this.table.select(place);
     let kept = this.table.kept.get(place);
     if (!kept) {
       const bytes = await this.ask("rows", { view: this.view, start: place, stop: place + 1 });
       kept = { row: Number(this.arrow.tableFromIPC(new Uint8Array(bytes)).getChildAt(0).get(0)) };
+      if (place !== this.place) return;
     }
     await this.set({ row: kept.row }, true);
   }

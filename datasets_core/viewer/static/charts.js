@@ -191,7 +191,7 @@ function form(picture, filter, onfilter) {
     const size = picture.counts.length;
     const chosen = (filter && filter.bins) || [0, size];
     const select = (label, from, to, at) =>
-      el("label", {}, label, el("select", {}, range(from, to).map((each) => el("option", { value: each, selected: each === at }, picture.edges[each]))));
+      el("label", {}, label, el("select", { "aria-label": label }, range(from, to).map((each) => el("option", { value: each, selected: each === at }, picture.edges[each]))));
     const low = select(picture.kind === "lengths" ? `From (${picture.facts.unit})` : "From", 0, size, chosen[0]);
     const high = select("to", 1, size + 1, chosen[1]);
     const apply = () => {

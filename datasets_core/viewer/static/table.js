@@ -43,6 +43,7 @@ export class Table {
     this.element.style.setProperty("--row", `${this.rowHeight}px`);
     this.element.style.setProperty("--lines", Math.max(1, Math.floor((this.rowHeight - 8) / 18)));
     this.forget();
+    this.select(null);
     if (!isSame) {
       this.order = columns.map((_, at) => at);
       this.widths = columns.map(widthOf);
@@ -170,16 +171,18 @@ export class Table {
 
   select(place) {
     this.selected = place;
-    if (place !== null) {
-      this.reveal(place);
-      this.element.setAttribute("aria-activedescendant", `row-${place}`);
-    } else {
-      this.element.removeAttribute("aria-activedescendant");
-    }
+    if (place !== null) this.reveal(place);
+    this.#mark();
     for (const [row, element] of this.elements) {
       element.classList.toggle("selected", row === place);
       element.setAttribute("aria-selected", String(row === place));
     }
+  }
+
+  /** Name the selected row for screen readers, as long as it is on screen. */
+  #mark() {
+    if (this.elements.has(this.selected)) this.element.setAttribute("aria-activedescendant", `row-${this.selected}`);
+    else this.element.removeAttribute("aria-activedescendant");
   }
 
   // -- rows ------------------------------------------------------------------------------------------------------------
@@ -228,6 +231,7 @@ export class Table {
       element.style.transform = `translateY(${(row - this.top) * this.rowHeight}px)`;
     }
     base.style.height = `${Math.max(0, this.element.clientHeight - HEAD)}px`;
+    this.#mark();
     this.element.setAttribute("aria-busy", String(missing.length > 0));
     if (missing.length) this.#ask(missing[0], missing[missing.length - 1] + 1, places);
     this.app.scrolled(first, last);
@@ -326,7 +330,7 @@ export class Table {
   drawHeads() {
     if (!this.columns.length) return;
     if (!this.corner) this.corner = el("div", { class: "cell gutter", role: "columnheader" }, el("span", { class: "hint" }, "row"));
-    this.head.append(this.corner);
+    if (!this.corner.isConnected) this.head.prepend(this.corner);
     const wanted = new Set();
     this.#window.forEach((place) => {
       const at = this.shown[place];
@@ -361,7 +365,7 @@ export class Table {
     const arrow = sort ? (sort[1] ? " ↓" : " ↑") : "";
     const sortable = !["media", "list", "dict", "array", "json", "chat", "tokens", "null"].includes(column.cell);
     const title = sortable
-      ? el("button", { type: "button", class: "sort", title: `Sort by ${column.name}`, onclick: (event) => this.app.sortBy(column.name, event.shiftKey) }, label, el("span", { class: "arrow", "aria-hidden": "true" }, arrow))
+      ? el("button", { type: "button", class: "sort", "aria-label": `Sort by ${column.name}`, title: `Sort by ${column.name}`, onclick: (event) => this.app.sortBy(column.name, event.shiftKey) }, label, el("span", { class: "arrow", "aria-hidden": "true" }, arrow))
       : el("span", { class: "sort" }, label);
     const found = el(
       "div",
@@ -385,14 +389,12 @@ export class Table {
     event.preventDefault();
     const from = event.clientX;
     const before = this.widths[at];
-    const grip = event.currentTarget;
-    grip.setPointerCapture(event.pointerId);
     const move = (moved) => {
       this.widths[at] = Math.max(64, Math.min(1200, before + moved.clientX - from));
       this.relayout();
     };
-    grip.addEventListener("pointermove", move);
-    grip.addEventListener("pointerup", () => grip.removeEventListener("pointermove", move), { once: true });
+    window.addEventListener("pointermove", move); // the head is drawn again while it is dragged
+    window.addEventListener("pointerup", () => window.removeEventListener("pointermove", move), { once: true });
   }
 
   /** Drag a name to another place. */
@@ -465,7 +467,7 @@ export function boxesIn(value, field, labels) {
 function heightOf(columns) {
   if (columns.some(isTall)) return 92;
   if (columns.some((column) => column.cell === "chat")) return 74;
-  const isLong = (column) => ["list", "dict", "json", "tokens"].includes(column.cell) || (column.cell === "text" && column.longest > 48);
+  const isLong = (column) => ["list", "json"].includes(column.cell) || (column.cell === "text" && column.longest > 48);
   return columns.some(isLong) ? 46 : 30;
 }
 

@@ -124,7 +124,7 @@ def test_no_columns_are_rows_without_any() -> None:
     [
         (INT, {}, "'x' is missing"),
         (INT, {"x": [1, 2]}, "'x' holds 2 values where 1 belong"),
-        (INT, {"x": [0.5]}, "'x' holds float values where int64 ones belong"),
+        (INT, {"x": [0.5]}, "'x' holds float values, but int64 values are expected"),
         (tensor("uint8"), {"x": [256]}, "'x' holds 256, which is not a valid uint8"),
         (tensor("int32", -1, 2), {"x": [1, 2, 3]}, "holds 3 values, which make no items of 2"),
         (tensor("uint8", 3, encoding="bytes"), {"x": [b"ab"]}, "2 bytes where 3 belong"),
