@@ -79,7 +79,7 @@ def tried(python: str, folder: Path, tests: list[str]) -> Result:
     steps = [
         ("venv", [python, "-m", "venv", str(folder)]),
         ("install", [str(inside), "-m", "pip", "install", "-q", "-e", f"{ROOT}[test]"]),
-        ("tests", [str(inside), "-m", "pytest", "-q", "-p", "no:cacheprovider", "-n", "0", *tests]),
+        ("tests", [str(inside), "-m", "pytest", "-p", "no:cacheprovider", "-n", "0", *tests]),
     ]
     printed = ""
     for step, command in steps:
