@@ -54,13 +54,12 @@ class ExecutorEngine(RemoteEngine):
         return future
 
     def _try(self, call: Callable[[], Any], future: Future[Any], index: int, left: int, retries: int) -> None:
-        with self._renewing:
-            executor = self._executor
-            try:
-                inner = executor.submit(call)
-            except BrokenExecutor as error:
-                self._failed(error, executor, call, future, index, left, retries)
-                return
+        executor = self._executor  # no lock is held here: a broken executor calls back under its own, which `submit` takes
+        try:
+            inner = executor.submit(call)
+        except BrokenExecutor as error:
+            self._failed(error, executor, call, future, index, left, retries)
+            return
         future.inner = inner  # type: ignore[attr-defined]
         inner.add_done_callback(lambda inner: self._over(inner, executor, call, future, index, left, retries))
 

@@ -5,6 +5,7 @@ import json
 import logging
 import os
 import re
+import shutil
 import subprocess
 import sys
 import time
@@ -116,6 +117,19 @@ def test_a_missing_shard_is_named(built: str, capsys: pytest.CaptureFixture[str]
 def test_a_folder_without_datasets_is_an_error(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["verify", str(tmp_path)]) == 1
     assert "No prepared dataset" in capsys.readouterr().err
+
+
+def test_a_folder_of_tensorflow_datasets_verifies(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    golden = Path(__file__).parents[1] / "tfds" / "golden" / "ordered" / "1.0.0"
+    folder = Path(shutil.copytree(golden, tmp_path / "ordered" / "1.0.0"))
+    assert main(["verify", str(folder)]) == 0
+    assert capsys.readouterr().out.startswith(f"good {folder}: 2 shards, 20 rows")
+    shard = folder / "ordered-train.tfrecord-00001-of-00002"
+    content = bytearray(shard.read_bytes())
+    content[len(content) // 2] ^= 1
+    shard.write_bytes(content)
+    assert main(["verify", str(folder)]) == 1
+    assert "BAD" in (told := capsys.readouterr().out) and str(shard) in told
 
 
 def test_a_name_of_the_cache_verifies_too(built: str, cache: str, capsys: pytest.CaptureFixture[str]) -> None:

@@ -1,6 +1,7 @@
 """Folders that TensorFlow Datasets prepared (`tests/tfds/golden`), against what it reads of them (`expected.json` there)."""
 
 import base64
+import gzip
 import importlib.util
 import json
 import pickle
@@ -209,6 +210,21 @@ def test_formats_that_are_not_read_are_refused_by_name(tmp_path: Path, monkeypat
     assert len(builder_from_directory(folder).as_dataset("train")) == 20
     with pytest.raises(FileFormatError, match="'riegeli', which is not supported"):
         tfds.builder_from_directory(folder, file_format="riegeli")
+
+
+def test_files_of_array_record_are_read_by_their_package(tmp_path: Path) -> None:
+    pytest.importorskip("array_record")
+    folder = _copied("of_array_record", tmp_path)
+    name = "of_array_record-train.array_record-00000-of-00001"  # TensorFlow and array_record wrote it
+    (folder / name).write_bytes(gzip.decompress((GOLDEN / "of_array_record.gz").read_bytes()))
+    expected = [{"n": number, "name": f"row {number}"} for number in (4, 1, 3, 0, 2)]
+    assert list(load_dataset(str(folder), split="train")) == expected
+    assert list(load_dataset(str(folder), split="train", streaming=True)) == expected
+    builder = tfds.builder_from_directory(folder)
+    found = builder.as_dataset("train[1:3]", read_config=tfds.ReadConfig(add_tfds_id=True))
+    assert [(each["n"], each["tfds_id"]) for each in tfds.as_numpy(found)] == [  # type: ignore[call-overload, index]
+        (number, f"{name}__{place}".encode()) for place, number in ((1, 1), (2, 3))
+    ]
 
 
 def _copied(name: str, tmp_path: Path) -> Path:

@@ -133,6 +133,7 @@ def _line(result: ShardResult) -> dict[str, Any]:
         "facts": None if result.facts is None else result.facts.to_json(),
         "denied": list(result.denied),
         "blocks": None if result.blocks is None else result.blocks.to_json(),
+        "final": result.is_final,
     }
 
 
@@ -146,7 +147,8 @@ def _result(found: dict[str, Any]) -> ShardResult:
     runs = tuple(Run(**run) for run in found["runs"])
     facts = None if found["facts"] is None else Facts.from_json(found["facts"])
     blocks = None if found["blocks"] is None else RowBlocks.from_json(found["blocks"])
-    return ShardResult(found["job"], shards, schema, keys, runs, found["words"], facts, tuple(found["denied"]), blocks)
+    denied, is_final = tuple(found["denied"]), bool(found.get("final"))
+    return ShardResult(found["job"], shards, schema, keys, runs, found["words"], facts, denied, blocks, is_final)
 
 
 def _is_whole(result: ShardResult, folder: str, exchange: Exchange | None) -> bool:
@@ -395,6 +397,7 @@ class Build:
             order=self._order,
             max_rows=self.options.max_rows,
             deadline=self.options.timeout,
+            final=(self.options.file_format, self.options.num_shards, self.options.max_shard_bytes) if count == 1 else None,
         )
 
     # -- jobs and their results ----------------------------------------------------------------------------------------

@@ -17,6 +17,7 @@ import pyarrow as pa
 from datasets_core.building.failures import fail, is_failure, out_of_time, shown
 from datasets_core.building.hooks import Encoded, Hooks, Part, Replay, file_of, holds_once, one_file_of
 from datasets_core.building.write.jobs import FileCounts, ShardJob, ShardResult, TableSink
+from datasets_core.building.write.reorder import final_ends
 from datasets_core.building.write.row_keys import Clash, KeyLog, KeyRecord, Words, hash_words, integer_words
 from datasets_core.building.write.runs import Run, RunWriter, order_file
 from datasets_core.config import settings
@@ -328,7 +329,9 @@ class RowOrder:
         self._append: Any = None
         if job.sorts:
             schema = plain_schema(job.builder.info.features.arrow_schema)  # type: ignore[union-attr]
-            self.runs = RunWriter(job.folder, job.stem, split=job.split, schema=schema)
+            file_format, num_shards, max_shard_bytes = job.final or ("arrow", None, None)
+            ends = functools.partial(final_ends, num_shards=num_shards, max_shard_bytes=max_shard_bytes) if job.final else None
+            self.runs = RunWriter(job.folder, job.stem, split=job.split, schema=schema, file_format=file_format, ends=ends)
         elif job.order != "source":
             self._append = self._file.enter_context(order_file(job.folder, self._name))
 
@@ -468,7 +471,9 @@ def write_rows(job: ShardJob, on_rows: OnRows = lambda rows: None) -> ShardResul
                     on_rows(len(encoded.keys))
                 record = None if keys is None else _finished(job, keys, row)
                 shards, (runs, words_file) = sink.finish(), order.finish()
-            return ShardResult(job.name, shards, sink.schema, record, runs, words_file, facts, job.builder.denied)
+            is_final = order.runs is not None and order.runs.is_final
+            denied = job.builder.denied
+            return ShardResult(job.name, shards, sink.schema, record, runs, words_file, facts, denied, is_final=is_final)
         except ChangedRowsError:  # rows were changed after they had been yielded
             if copies:
                 raise

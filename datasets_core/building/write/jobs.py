@@ -54,6 +54,8 @@ class ShardJob:
             ("source").
         max_rows: maximum number of rows; None for all.
         deadline: when the author's code must have finished; None for no limit.
+        final: format, number (None without a wish) and bytes (None without a limit) of the final shards; None if rows of
+            the split come from other jobs too, or are final already.
     """
 
     builder: Hooks
@@ -72,6 +74,7 @@ class ShardJob:
     order: Literal["source", "hash", "key"] = "source"
     max_rows: int | None = None
     deadline: Deadline | None = None
+    final: tuple[str, int | None, int | None] | None = None
 
     @property
     def name(self) -> str:
@@ -124,6 +127,7 @@ class ShardResult:
         facts: further facts for the schema of all jobs; None if features or the first rows decide.
         denied: descriptions of accesses denied so far to a sandboxed script.
         blocks: row ranges in the source files, if known.
+        is_final: the shards are those of the split, in its order.
     """
 
     name: str
@@ -135,6 +139,7 @@ class ShardResult:
     facts: Facts | None = None
     denied: tuple[str, ...] = ()
     blocks: RowBlocks | None = dataclasses.field(default=None, compare=False)
+    is_final: bool = False
 
     @property
     def rows(self) -> int:

@@ -21,12 +21,15 @@ from datasets_core.building.options import BuildOptions, Order
 from datasets_core.building.write.jobs import ShardResult, Stage
 from datasets_core.building.write.row_keys import Words, position_words, row_words, sorted_order
 from datasets_core.building.write.runs import (
-    ENDLESS,
     EqualWords,
     Run,
     RunWriter,
     batches_of,
+    canonical,
+    final_writer,
+    index_array,
     merge_plan,
+    next_batch,
     read_plan,
     read_words,
     run_bytes,
@@ -173,7 +176,7 @@ def merge_job(job: MergeJob, on_rows: OnRows = lambda rows: None) -> ShardResult
             rows, places = _gathered(job, owners, taken)
             start = 0
             for length in lengths:
-                writer.write(_canonical(rows.take(places.slice(start, length))))
+                writer.write(canonical(rows.take(places.slice(start, length))))
                 start += length
                 on_rows(length)
         return ShardResult(job.name, tuple(writer.close()), job.schema)
@@ -262,15 +265,7 @@ def final_stem(split: str, index: int, count: int) -> str:
 
 
 def _final_writer(job: MergeJob | CutJob) -> ShardWriter:
-    return ShardWriter(
-        job.folder,
-        job.stem,
-        split=job.split,
-        schema=job.schema,
-        file_format=job.file_format,
-        max_shard_bytes=ENDLESS,
-        batch_bytes=settings().batch_bytes,
-    )
+    return final_writer(job.folder, job.stem, split=job.split, schema=job.schema, file_format=job.file_format)
 
 
 def _blocks(job: MergeJob) -> Iterator[tuple[np.ndarray, list[int]]]:
@@ -296,9 +291,8 @@ def _chunks(job: MergeJob) -> Iterator[tuple[np.ndarray, int]]:
     rank = job.start
     while rank < job.stop:
         rows = read_plan(job.folder, job.plan, rank, min(job.stop, rank + limits.batch_rows))
-        reached = np.cumsum(rows["bytes"], dtype=np.int64)
-        length = max(1, int(np.searchsorted(reached, limits.batch_bytes, side="right")))
-        yield rows["run"][:length], int(reached[length - 1])
+        length = next_batch(rows["bytes"], limits.batch_bytes)
+        yield rows["run"][:length], int(rows["bytes"][:length].sum(dtype=np.int64))
         rank += length
 
 
@@ -314,12 +308,7 @@ def _gathered(job: MergeJob, owners: np.ndarray, taken: np.ndarray) -> tuple[pa.
         path = os.path.join(job.folder, job.runs[number].data)
         parts += run_slices(path, start, start + int(counts[number]))
     taken += counts
-    return pa.concat_batches(parts), pa.array(places)
-
-
-def _canonical(batch: pa.RecordBatch) -> pa.RecordBatch:
-    """Return the batch as it would be in a file: equal rows have equal bytes, and the same size, regardless of their origin."""
-    return pa.ipc.read_record_batch(batch.serialize(), batch.schema)
+    return pa.concat_batches(parts), index_array(places)
 
 
 # The number of shards of a split, and the rows at which they end.
@@ -383,6 +372,14 @@ def number_of_shards(
     return 1
 
 
+def final_ends(num_bytes: int, num_rows: int, *, num_shards: int | None, max_shard_bytes: int | None) -> list[int]:
+    """Return the rows at which the final shards of a split end; none if it has fewer rows than shards were asked for."""
+    if (num_shards or 0) > num_rows:
+        return []
+    count = number_of_shards(num_bytes, num_rows, num_shards=num_shards, max_shard_bytes=max_shard_bytes)
+    return shard_boundaries(num_rows, count)
+
+
 def shard_boundaries(num_rows: int, num_shards: int) -> list[int]:
     """Return the rows at which the shards end: the i-th at `round(num_rows * i / num_shards)`, halves to even.
 
@@ -443,6 +440,8 @@ class Ordering:
         """
         wanted = self.order
         shards = [shard for result in results for shard in result.shards]
+        if any(result.is_final for result in results):  # of the one job of the split
+            return shards, wanted
         rows = sum(shard.rows for shard in shards)
         if not rows:
             return [], wanted

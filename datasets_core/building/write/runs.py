@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import contextlib
 import os
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -23,6 +23,8 @@ from datasets_core.store.writer import ShardWriter
 
 # The bytes of each row, independent of other rows and of batches.
 
+
+_LARGEST = np.uint64((1 << 32) - 1)
 
 Sizes = npt.NDArray[np.int64]
 
@@ -47,10 +49,7 @@ def _sizes(array: Any) -> Any:
     if pa.types.is_null(kind):
         return 0
     if _is_text(kind):
-        import pyarrow.compute as pc  # takes 15 ms; builds in the order of the source do not need it
-
-        is_view = pa.types.is_string_view(kind) or pa.types.is_binary_view(kind)
-        return _filled(pc.binary_length(array.cast(pa.large_binary()) if is_view else array))
+        return _text_sizes(array)
     if pa.types.is_struct(kind):
         members = sum(_sizes(array.field(place)) for place in range(kind.num_fields))  # of the slice, without its own nulls
         return _of_present(array, members)
@@ -95,6 +94,18 @@ def _in_lists(array: Any) -> Any:
     return np.diff(before[offsets - first])
 
 
+def _text_sizes(array: Any) -> Sizes:
+    kind = array.type
+    is_view = pa.types.is_string_view(kind) or pa.types.is_binary_view(kind)
+    if is_view or array.null_count or not len(array):
+        import pyarrow.compute as pc  # takes 15 ms; text without nulls does not need it
+
+        return _filled(pc.binary_length(array.cast(pa.large_binary()) if is_view else array))
+    is_large = pa.types.is_large_string(kind) or pa.types.is_large_binary(kind)
+    offsets = np.frombuffer(array.buffers()[1], np.int64 if is_large else np.int32)
+    return np.diff(offsets[array.offset : array.offset + len(array) + 1]).astype(np.int64)
+
+
 def _filled(lengths: Any) -> Sizes:
     found: Sizes = lengths.fill_null(0).to_numpy(zero_copy_only=False).astype(np.int64)
     return found
@@ -136,29 +147,130 @@ class Run:
 
 
 def run_bytes() -> int:
-    """Return the size limit of one run: unsorted rows, one contiguous copy and the sorted rows are in memory together."""
+    """Return the size limit of rows that are in memory together three times: as read, joined and in another order."""
     return max(1, settings().sort_bytes // 8)
 
 
+_PIECE_BYTES = 4 << 20  # smaller batches are joined up to this, so that there are few of them
+_LARGE_ROW_BYTES = 4 << 10  # rows from here on are joined one by one: that is one copy, and taking them from batches is two
+
+
+def next_batch(sizes: npt.NDArray[Any], batch_bytes: int) -> int:
+    """Return how many of the next rows are one record batch of a final shard: it depends on nothing but their sizes."""
+    reached = np.cumsum(np.minimum(sizes, _LARGEST), dtype=np.int64)
+    return max(1, int(np.searchsorted(reached, batch_bytes, side="right")))
+
+
+def canonical(batch: pa.RecordBatch) -> pa.RecordBatch:
+    """Return the batch as it would be in a file: equal rows have equal bytes, and the same size, regardless of their origin."""
+    return pa.ipc.read_record_batch(batch.serialize(), batch.schema)
+
+
+def index_array(numbers: npt.NDArray[np.int64]) -> pa.Array:
+    """`pa.array(numbers)`, without a copy and without the import of pandas.
+
+    >>> index_array(np.array([2, 0])).to_pylist()
+    [2, 0]
+    """
+    return pa.Array.from_buffers(pa.int64(), len(numbers), [None, pa.py_buffer(np.ascontiguousarray(numbers))])
+
+
+class _Rows:
+    """Rows in memory that are taken in any order, with their words and sizes."""
+
+    def __init__(self) -> None:
+        self.num_bytes = 0
+        self._pieces: list[pa.RecordBatch] = []
+        self._small: list[pa.RecordBatch] = []
+        self._small_bytes = 0
+        self._words: list[Words] = []
+
+    def add(self, batch: pa.RecordBatch, words: Words) -> None:
+        num_bytes = batch.nbytes
+        self.num_bytes += num_bytes + batch.num_rows * _ASIDE_BYTES
+        self._words.append(words)
+        self._small.append(batch)
+        self._small_bytes += num_bytes
+        if self._small_bytes >= _PIECE_BYTES:
+            self._join()
+
+    def sort(self) -> tuple[Words, Sizes]:
+        """Return words and sizes of all rows, in their order."""
+        self._join()
+        words = np.concatenate(self._words, axis=1)
+        sizes = np.concatenate([row_bytes(piece) for piece in self._pieces])
+        self._starts = np.cumsum([0, *(piece.num_rows for piece in self._pieces[:-1])])
+        self._order = sorted_order(words)
+        return (words, sizes) if self._order is None else (words[:, self._order], sizes[self._order])
+
+    def batches(self, sizes: Sizes, start: int, stop: int) -> Iterator[pa.RecordBatch]:
+        """Yield rows `start` to `stop` of the order as the record batches of a final shard."""
+        limits = settings()
+        while start < stop:
+            end = start + next_batch(sizes[start : min(stop, start + limits.batch_rows)], limits.batch_bytes)
+            wanted = np.arange(start, end) if self._order is None else self._order[start:end]
+            yield canonical(self._taken(wanted, int(sizes[start:end].sum())))
+            start = end
+
+    def _join(self) -> None:
+        if self._small:
+            self._pieces.append(self._small[0] if len(self._small) == 1 else pa.concat_batches(self._small))
+            self._small, self._small_bytes = [], 0
+
+    def _taken(self, wanted: npt.NDArray[np.int64], num_bytes: int) -> pa.RecordBatch:
+        if len(self._pieces) == 1 and self._order is None:
+            return self._pieces[0].slice(int(wanted[0]), len(wanted))
+        owners = np.searchsorted(self._starts, wanted, side="right") - 1
+        places = wanted - self._starts[owners]
+        if num_bytes >= len(wanted) * _LARGE_ROW_BYTES:
+            pairs = zip(owners.tolist(), places.tolist(), strict=True)
+            return pa.concat_batches([self._pieces[owner].slice(place, 1) for owner, place in pairs])
+        if len(self._pieces) == 1:
+            return self._pieces[0].take(index_array(places))
+        by_owner = np.argsort(owners, kind="stable")
+        back = np.empty(len(wanted), np.int64)
+        back[by_owner] = np.arange(len(wanted))
+        ends = np.cumsum(np.bincount(owners, minlength=len(self._pieces)))[:-1]
+        parts = zip(self._pieces, np.split(places[by_owner], ends), strict=True)
+        found = [piece.take(index_array(part)) for piece, part in parts if len(part)]
+        return pa.concat_batches(found).take(index_array(back))
+
+
 class RunWriter:
-    """Writes batches with known words into sorted runs `{stem}-run00000`, ….
+    """Writes batches with known words into sorted runs `{stem}-run00000`, …: each as many rows as half of `sort_bytes` holds.
 
     Args:
         folder: an existing local folder.
         stem: prefix of the file names.
         split: the split of the rows.
         schema: of every batch.
+        file_format: of the final shards.
+        ends: returns the rows at which the final shards of the split end, for the bytes and number of its rows; None if there
+            are other jobs with rows of the split. Rows that are all in memory at the end are written into final shards.
+
+    Attributes:
+        runs: the runs.
+        is_final: the files are final shards, and not runs.
     """
 
-    def __init__(self, folder: str, stem: str, *, split: str, schema: pa.Schema) -> None:
+    def __init__(
+        self,
+        folder: str,
+        stem: str,
+        *,
+        split: str,
+        schema: pa.Schema,
+        file_format: str = "arrow",
+        ends: Callable[[int, int], Sequence[int]] | None = None,
+    ) -> None:
         self._folder, self._stem, self._split, self._schema = folder, stem, split, schema
-        self._limit = run_bytes()
+        self._file_format, self._ends = file_format, ends
+        self._limit = max(1, settings().sort_bytes // 2)
         self._told: list[Words] = []
-        self._batches: list[pa.RecordBatch] = []
-        self._words: list[Words] = []
-        self._held = 0
+        self._rows = _Rows()
         self._records: list[ShardRecord] = []
         self.runs: list[Run] = []
+        self.is_final = False
 
     def tell(self, words: Words) -> None:
         """Set the words of the rows that are written next."""
@@ -171,8 +283,14 @@ class RunWriter:
                 self._add(batch)
 
     def close(self) -> list[ShardRecord]:
-        """Write the remaining rows; return the records of the Arrow files."""
-        self._spill()
+        """Write what is left; the records of the files."""
+        if self._rows.num_bytes:
+            words, sizes = self._rows.sort()
+            ends = None if self.runs or self._ends is None or _has_equal(words) else self._ends(int(sizes.sum()), len(sizes))
+            if ends:
+                self._write_shards(sizes, ends)
+            else:
+                self._write_run(words, sizes)
         return list(self._records)
 
     def abort(self) -> None:
@@ -180,40 +298,60 @@ class RunWriter:
         for name in [record.name for record in self._records] + [run.order for run in self.runs]:
             with contextlib.suppress(FileNotFoundError):
                 os.unlink(os.path.join(self._folder, name))
-        self._records, self.runs, self._batches, self._words = [], [], [], []
+        self._records, self.runs, self._rows = [], [], _Rows()
 
     def _add(self, batch: pa.RecordBatch) -> None:
-        num_bytes = batch.nbytes + batch.num_rows * _ASIDE_BYTES
-        if self._held and self._held + num_bytes > self._limit:
-            self._spill()
-        self._batches.append(batch)
-        self._words.append(self._next_words(batch.num_rows))
-        self._held += num_bytes
+        held = self._rows.num_bytes
+        if held and held + batch.nbytes + batch.num_rows * _ASIDE_BYTES > self._limit:
+            self._write_run(*self._rows.sort())
+        self._rows.add(batch, self._next_words(batch.num_rows))
 
     def _next_words(self, rows: int) -> Words:
         told = self._told[0] if len(self._told) == 1 else np.concatenate(self._told, axis=1)
         self._told = [told[:, rows:]] if told.shape[1] > rows else []
         return told[:, :rows]
 
-    def _spill(self) -> None:
-        if not self._batches:
-            return
-        words = np.concatenate(self._words, axis=1)
-        rows = pa.concat_batches(self._batches)
-        self._batches, self._words, self._held = [], [], 0
-        order = sorted_order(words)
-        if order is not None:
-            rows, words = rows.take(pa.array(order)), words[:, order]
+    def _write_run(self, words: Words, sizes: Sizes) -> None:
         stem = f"{self._stem}-run{len(self.runs):05d}"
-        with ShardWriter(self._folder, stem, split=self._split, schema=self._schema, max_shard_bytes=ENDLESS) as writer:
-            writer.write(rows)
-            (record,) = writer.close()
-        self._records.append(record)
-        sizes = row_bytes(rows)
+        record = self._write_file(stem, "arrow", sizes, 0, len(sizes))
         name = f"{stem}.order"
         with order_file(self._folder, name) as append:
             append(np.concatenate([words, sizes.view(np.uint64)[None]]))
-        self.runs.append(Run(record.name, name, rows.num_rows, int(sizes.sum())))
+        self.runs.append(Run(record.name, name, len(sizes), int(sizes.sum())))
+        self._rows = _Rows()
+
+    def _write_shards(self, sizes: Sizes, ends: Sequence[int]) -> None:
+        start = 0
+        for number, end in enumerate(ends):
+            self._write_file(f"{self._stem}-final{number:05d}of{len(ends)}", self._file_format, sizes, start, end)
+            start = end
+        self.is_final = True
+        self._rows = _Rows()
+
+    def _write_file(self, stem: str, file_format: str, sizes: Sizes, start: int, stop: int) -> ShardRecord:
+        with final_writer(self._folder, stem, split=self._split, schema=self._schema, file_format=file_format) as writer:
+            for batch in self._rows.batches(sizes, start, stop):
+                writer.write(batch)
+            (record,) = writer.close()
+        self._records.append(record)
+        return record
+
+
+def final_writer(folder: str, stem: str, *, split: str, schema: pa.Schema, file_format: str) -> ShardWriter:
+    """Return the writer of one final shard; it has no size limit."""
+    return ShardWriter(
+        folder,
+        stem,
+        split=split,
+        schema=schema,
+        file_format=file_format,
+        max_shard_bytes=ENDLESS,
+        batch_bytes=settings().batch_bytes,
+    )
+
+
+def _has_equal(words: Words) -> bool:
+    return bool(((words[0, 1:] == words[0, :-1]) & (words[1, 1:] == words[1, :-1])).any())
 
 
 @contextlib.contextmanager
@@ -286,7 +424,6 @@ def batches_of(records: Sequence[ShardRecord], folder: str) -> Iterator[pa.Recor
 
 PLAN_TYPE = np.dtype([("run", "<u4"), ("bytes", "<u4")])
 _PIECE_ROWS = 1 << 20  # words, sizes, runs and their order: 60 MB
-_LARGEST = np.uint64((1 << 32) - 1)
 
 Counts = npt.NDArray[np.int64]
 
@@ -331,7 +468,7 @@ def merge_plan(
             order = sorted_order(words)
             if order is not None:
                 words, sizes, owners = words[:, order], sizes[order], owners[order]
-            if bool(((words[0, 1:] == words[0, :-1]) & (words[1, 1:] == words[1, :-1])).any()):
+            if _has_equal(words):
                 raise EqualWords
             rows = np.empty(len(owners), PLAN_TYPE)
             rows["run"], rows["bytes"] = owners, np.minimum(sizes, _LARGEST)

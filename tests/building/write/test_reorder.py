@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 from datasets_core import config
 from datasets_core.building.builder import ArrowBasedBuilder, GeneratorBasedBuilder
 from datasets_core.building.hooks import SplitGenerator
+from datasets_core.building.write import reorder, runs
 from datasets_core.building.write.reorder import (
     ROW_BYTES,
     MergeJob,
@@ -400,6 +401,32 @@ def test_rows_of_tables_are_ordered_by_their_numbers(tmp_path, cuts):
 
     assert list(map(str, builder.as_dataset("train")["number"][:])) == by_hash(range(30))
     assert read_manifest(builder.cache_dir).write_order == "hash"
+
+
+class Wide(Keyed):
+    """Rows of one text, of as many letters as the key says."""
+
+    features = Features({"text": Value("string")})
+
+    def _generate_examples(self, parts):
+        for part in parts:
+            for key in part:
+                yield key, {"text": "x" * key}
+
+
+@pytest.mark.parametrize("wish", [{}, {"num_shards": 3}, {"file_format": "parquet"}])
+@pytest.mark.parametrize("least", [1, 5000])
+@pytest.mark.parametrize("piece", [1, 1 << 20])
+def test_rows_that_fit_in_memory_make_the_shards_that_sorted_runs_make(tmp_path, monkeypatch, wish, least, piece):
+    keys = [range(least, least + 60)]
+    with config.using(batch_bytes=20 * (least + 70), batch_rows=40):
+        with config.using(sort_bytes=least * 100):
+            merged_shards = shards_of(built(Wide, tmp_path / "merged", keys, **wish))
+        monkeypatch.setattr(runs, "_PIECE_BYTES", piece)
+        monkeypatch.setattr(reorder, "merge_plan", None)  # not called
+        shards = shards_of(built(Wide, tmp_path / "direct", keys, **wish))
+
+    assert shards == merged_shards
 
 
 # -- by key, and as they come ------------------------------------------------------------------------------------------
