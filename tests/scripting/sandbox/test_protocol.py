@@ -5,6 +5,7 @@ import json
 import os
 import struct
 import threading
+import tracemalloc
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -225,6 +226,43 @@ def test_a_large_payload_takes_memory_as_it_comes() -> None:
         _, message = _read(Incoming(reads))
         sender.join()
     assert message.payload is not None and len(memoryview(message.payload)) == size
+
+
+VALUES = (b"[]", b"{}", b"[[]]", b'{"a":[]}', b'"ab"', b'"\\u1234"', b"1.5", b"300")
+
+
+def _listed(value: bytes, size: int) -> bytes:
+    text = b'{"a":[' + b",".join([value] * ((size - 16) // (len(value) + 1))) + b"]}"
+    return struct.pack("!cIQ", Kind.LAST.value, len(text), 0) + text
+
+
+def _sent(text: bytes) -> Message:
+    with _pipe() as (reads, writes), open(os.dup(writes), "wb", buffering=0) as sink:
+        incoming = Incoming(reads)
+        for start in range(0, len(text), 1 << 14):
+            sink.write(text[start : start + (1 << 14)])
+            if (found := incoming.read()) is not None:
+                return found[1]
+    raise AssertionError("no message came")
+
+
+@pytest.mark.parametrize("value", VALUES)
+def test_a_head_takes_memory_in_proportion_to_its_text(value: bytes) -> None:
+    text = _listed(value, 400_000)
+    tracemalloc.start()
+    try:
+        head = _sent(text).head
+        peak = tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
+    assert len(head["a"]) > 30_000
+    assert peak < 64 * len(text)
+
+
+@pytest.mark.parametrize("value", [b"[]", b"{}", b"[[]]", b"300"])
+def test_a_head_of_too_many_values_is_refused_before_it_is_parsed(value: bytes) -> None:
+    with pytest.raises(PipeError, match="too many values"):
+        _sent(_listed(value, MAX_HEAD_BYTES))
 
 
 @given(parts=st.lists(st.integers(1, 40), min_size=1))
