@@ -396,16 +396,14 @@ def source_digest(path: str) -> bytes:
 def changed_since(module: types.ModuleType, path: str) -> dict[str, Any]:
     """Return the attributes of a loaded module that differ from its file: set from outside, or the file was edited since."""
     path = os.path.abspath(path)
-    tree = _parsed(path)
-    if tree is None:
+    try:
+        found = os.stat(path)
+    except OSError:
         return {}
-    literals = _literals(tree)
-    written = set(codes(compile(tree, path, "exec", dont_inherit=True)))
-    stored = {node.id for node in ast.walk(tree) if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store)}
-    stored |= {
-        alias.asname or alias.name for node in ast.walk(tree) if isinstance(node, ast.ImportFrom) for alias in node.names
-    }
-    stored |= {node.name for node in ast.walk(tree) if isinstance(node, _DEFINES)}
+    content = _content(path, found.st_mtime_ns, found.st_size)
+    if content is None:
+        return {}
+    literals, written, stored = content
     changed: dict[str, Any] = {}
     for name, part in sorted(vars(module).items()):
         if name.startswith("__") or isinstance(part, types.ModuleType):
@@ -426,6 +424,20 @@ def changed_since(module: types.ModuleType, path: str) -> dict[str, Any]:
         if is_changed:
             changed[name] = part
     return changed
+
+
+@functools.lru_cache(1024)
+def _content(path: str, changed_ns: int, size: int) -> tuple[dict[str, Any], set[types.CodeType], set[str]] | None:
+    """Return the literals, the code and the names that a source file sets; None if it cannot be read."""
+    tree = _parsed(path)
+    if tree is None:
+        return None
+    stored = {node.id for node in ast.walk(tree) if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store)}
+    stored |= {
+        alias.asname or alias.name for node in ast.walk(tree) if isinstance(node, ast.ImportFrom) for alias in node.names
+    }
+    stored |= {node.name for node in ast.walk(tree) if isinstance(node, _DEFINES)}
+    return _literals(tree), set(codes(compile(tree, path, "exec", dont_inherit=True))), stored
 
 
 def _is_put_in(function: types.FunctionType, module: types.ModuleType) -> bool:

@@ -23,6 +23,7 @@ from datasets_core.engines.pool import ProcessEngine
 from datasets_core.features.base import Value
 from datasets_core.features.schema import Features
 from datasets_core.load import load_dataset_builder
+from datasets_core.store.code import is_installed
 from datasets_core.store.fingerprint import Hasher
 from datasets_core.store.module_state import ModuleStateError, _Checked, state_of
 
@@ -142,6 +143,10 @@ def by_cache(row):
 
 @pytest.fixture
 def helpers(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Any:
+    """A module of a user, in a program that has loaded no other: functions that read `sys.modules` depend on all of them."""
+    for name, module in list(sys.modules.items()):
+        if name not in (__name__, "__main__") and not is_installed(module):
+            monkeypatch.delitem(sys.modules, name)
     (tmp_path / "helpers_of_test.py").write_text(SOURCE)
     monkeypatch.syspath_prepend(str(tmp_path))
     monkeypatch.setenv("FACTOR_OF_TEST", "3")
