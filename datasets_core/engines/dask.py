@@ -107,10 +107,11 @@ class DaskEngine(RemoteEngine):
             "idle_timeout": _IDLE,
             "scheduler_file": os.path.join(folder, "scheduler.json"),
         }
+        no_address: Any = None  # which the type of the argument forgets
         cluster = SubprocessCluster(
             n_workers=self.workers,
             threads_per_worker=1,
-            dashboard_address=None,  # type: ignore[arg-type]
+            dashboard_address=no_address,
             scheduler_kwargs=rules,
             worker_kwargs={"local_directory": folder, "memory_limit": 0, "dashboard": False},
             silence_logs=logging.CRITICAL,

@@ -30,15 +30,15 @@ from datasets_core.features.schema import Features
 from datasets_core.meta.info import DatasetInfo
 from datasets_core.store import module_state
 
-ENGINES = [SerialEngine(), ThreadEngine(1), ThreadEngine(3), ProcessEngine(2)]
+ENGINES = {"serial": SerialEngine(), "a thread": ThreadEngine(1), "threads": ThreadEngine(3), "processes": ProcessEngine(2)}
 
 
-@pytest.fixture(params=[*ENGINES, "executor", "ray", "dask"], ids=lambda engine: getattr(engine, "id", str(engine)))
+@pytest.fixture(params=[*ENGINES, "executor", "ray", "dask"])
 def engine(request: pytest.FixtureRequest) -> Engine:
     """Each engine there is; the last ones with two workers in a cluster that all tests here share."""
     if request.param == "executor":
         return ExecutorEngine(partial(ProcessPoolExecutor, 2))
-    return request.getfixturevalue(request.param) if isinstance(request.param, str) else request.param  # type: ignore[no-any-return]
+    return ENGINES[request.param] if request.param in ENGINES else request.getfixturevalue(request.param)  # type: ignore[no-any-return]
 
 
 def test_every_job_has_one_result_under_its_number(engine: Engine) -> None:
