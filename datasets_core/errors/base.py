@@ -83,11 +83,11 @@ def harmless(text: str) -> str:
     if text.isprintable() and len(text) <= _LONGEST:
         return text
     cut = text if len(text) <= _LONGEST else f"{text[:_LONGEST]}… ({len(text):,} characters)"
-    return _OBEYED.sub(lambda found: ascii(found.group())[1:-1], cut)
+    return re.sub(_OBEYED, lambda found: ascii(found.group())[1:-1], cut)
 
 
 _LONGEST = 50_000  # characters of a message
-_OBEYED = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u2028-\u202e\u2066-\u2069\ud800-\udfff]")  # tabs and new lines are not
+_OBEYED = "[\x00-\x08\x0b-\x1f\x7f-\x9f\u2028-\u202e\u2066-\u2069\ud800-\udfff]"  # tabs and new lines are not
 
 
 def _names(names: Iterable[object]) -> str:

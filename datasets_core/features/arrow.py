@@ -9,9 +9,8 @@ from __future__ import annotations
 import json
 import re
 import reprlib
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from itertools import chain, compress
-from operator import itemgetter
 from types import NoneType
 from typing import TYPE_CHECKING, Any, NoReturn, TypeAlias
 
@@ -19,7 +18,7 @@ import numpy as np
 import pyarrow as pa
 
 from datasets_core.errors import CastError, ConfigurationError, UnknownColumnError
-from datasets_core.features.base import MAX_DEPTH, Mask, bitmap
+from datasets_core.features.base import MAX_DEPTH, Mask, bitmap, members_of
 
 if TYPE_CHECKING:
     import numpy.typing as npt
@@ -430,21 +429,6 @@ def inferred_dicts(values: list[Any], infer: Callable[[str, list[Any]], pa.Array
         fields.append(pa.field(name, child.type))
         children.append(child)
     return struct_array(pa.struct(fields), len(values), valid, children)
-
-
-def members_of(values: Sequence[dict[Any, Any]], names: Iterable[Any]) -> list[list[Any]] | None:
-    """Return the values of each key of dicts that all have exactly these keys, else None.
-
-    >>> members_of([{"a": 1, "b": 2}, {"b": 4, "a": 3}], ["a", "b"])
-    [[1, 3], [2, 4]]
-    """
-    names = list(names)
-    if not set(map(len, values)) <= {len(names)}:
-        return None
-    try:
-        return [list(map(itemgetter(name), values)) for name in names]
-    except KeyError:
-        return None
 
 
 def _where_not_none(values: list[Any]) -> Mask | None:

@@ -8,11 +8,12 @@ import inspect
 import re
 import sys
 from array import array
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass
 from functools import cache
 from importlib.util import find_spec
 from itertools import accumulate
+from operator import itemgetter
 from types import NoneType
 from typing import TYPE_CHECKING, Any, ClassVar, TypeAlias
 
@@ -618,25 +619,27 @@ def needs_decoding(feature: FeatureType) -> bool:
 
 
 # Columns of plain Python values: by `pa.array`, or by our own buffers while that would import pandas.
-
-
 ALLOWANCE = 1_000_000
 """Number of values converted without pandas in a process; for more, the faster path is worth the import."""
 _taken = 0
 Mask: TypeAlias = "npt.NDArray[np.bool_]"
 
 # The kind of Python values, and the letter by which `array` writes them; it refuses numbers out of range, as Arrow does.
-_NUMBERS: dict[pa.DataType, tuple[type, str]] = {
-    pa.int8(): (int, "b"),
-    pa.uint8(): (int, "B"),
-    pa.int16(): (int, "h"),
-    pa.uint16(): (int, "H"),
-    pa.int32(): (int, "i"),
-    pa.uint32(): (int, "I"),
-    pa.int64(): (int, "q"),
-    pa.uint64(): (int, "Q"),
-    pa.float64(): (float, "d"),
-}
+_LETTERS = {"int8": "b", "uint8": "B", "int16": "h", "uint16": "H", "int32": "i", "uint32": "I", "int64": "q", "uint64": "Q"}
+_NUMBERS = {pa.type_for_alias(name): (int, letter) for name, letter in _LETTERS.items()} | {pa.float64(): (float, "d")}
+
+
+def members_of(values: Collection[dict[Any, Any]], names: Iterable[Any]) -> list[list[Any]] | None:
+    """Return the values of each key of dicts that all have exactly these keys, else None.
+
+    >>> members_of([{"a": 1, "b": 2}, {"b": 4, "a": 3}], ["a", "b"])
+    [[1, 3], [2, 4]]
+    """
+    keys = list(names)
+    try:
+        return [list(map(itemgetter(key), values)) for key in keys] if set(map(len, values)) <= {len(keys)} else None
+    except KeyError:
+        return None
 
 
 def bitmap(valid: Mask | None) -> pa.Buffer | None:

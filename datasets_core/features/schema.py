@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 import pyarrow as pa
 
 from datasets_core.errors import CastError, CellCastError, ConfigurationError, MediaError
-from datasets_core.features.arrow import Misfit, members_of
+from datasets_core.features.arrow import Misfit
 from datasets_core.features.base import (
     EXTENSION_NAME,
     EXTENSION_VALUE,
@@ -26,6 +26,7 @@ from datasets_core.features.base import (
     as_feature,
     feature_to_arrow,
     feature_to_field,
+    members_of,
     name_from_type,
     needs_decoding,
     own_copy,

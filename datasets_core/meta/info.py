@@ -596,7 +596,7 @@ _CONFIG_NAME = r"(?!\.{1,2}$)[^<>:/\\|?*\x00-\x1f\x7f]{1,255}"
 
 _OPTIONS = (
     "batch_size block_size chunksize coerce_float column column_names columns comment comment_prefix compression "
-    "compression_type con converters date_format decimal decode_num_threads delimiter dialect doublequote drop_labels "
+    "compression_type con converters date_format decimal decode_num_threads delimiter dialect doublequote drop_labels dtype "
     "drop_metadata embed_files encoding encoding_errors engine error_bad_lines escapechar false_values features field "
     "filters float_precision fragment_scan_options header index_col keep_default_na keep_linebreaks lineterminator "
     "low_memory mangle_dupe_cols max_batch_bytes memory_map message metadata_filenames na_filter na_values names "

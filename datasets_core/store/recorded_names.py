@@ -303,7 +303,8 @@ records.encoding=records.encoded_columns; _Place: io.saved_folder=exchange.placi
 meta.croissant_description=meta.croissant_fields; _Plain: fetch.archive=fetch.archive viewer.cells=viewer.cells; _Reader:
 building.lock=building.dataset_lock building.tfds_folders.layout=records.tfds_layout features.media.audio=features.sound
 builders._csv_reader=builders._csv_read; _Reading: building.live_jobs=building.live_jobs fetch.ranges.http=fetch.http_ranges
-stream.nodes.ordered=stream.shared_reading; _Rows: store.rows.create=rows.generator_rows
+stream.nodes.ordered=stream.shared_reading; _Rows: building.write.runs=building.write.runs
+store.rows.create=rows.generator_rows
 stream.combine=stream.rows_of_streams stream.packing=stream.packing; _Shard: io.push=publish.push
 stream.nodes.shard=stream.nodes.shard; _Writer: io.text=exchange.json_text meta.card=meta.card; _same:
 dataset=transforms.transforms; _signed: building=building.live; as_numpy: tfds=tfds.numpy_elements;

@@ -196,9 +196,9 @@ def test_a_hub_that_is_gone_is_replaced_by_the_cache(way: str, hub: Any, repo: A
 def test_a_hub_that_is_gone_is_not_waited_for_long(hub: Any, repo: Any) -> None:
     code = """
 import datasets_core as d
-from datasets_core.fetch import http
+from datasets_core.engines import threads
 pauses = []
-http.SystemClock.sleep = lambda self, seconds, stop=None: pauses.append(seconds)
+threads.SystemClock.sleep = lambda self, seconds, stop=None: pauses.append(seconds)
 say([d.load_dataset('org/data', split='train')['a'][:], sum(pauses), d.config.settings().hub_timeout_seconds])
 """
     assert hub.run(code).value == [[1], 0, 5.0]

@@ -17,7 +17,6 @@ import pyarrow as pa
 from datasets_core.building.failures import fail, is_failure, out_of_time, shown
 from datasets_core.building.hooks import Encoded, Hooks, Part, Replay, file_of, holds_once, one_file_of
 from datasets_core.building.write.jobs import FileCounts, ShardJob, ShardResult, TableSink
-from datasets_core.building.write.reorder import final_ends
 from datasets_core.building.write.row_keys import Clash, KeyLog, KeyRecord, Words, hash_words, integer_words
 from datasets_core.building.write.runs import Run, RunWriter, order_file
 from datasets_core.config import settings
@@ -330,6 +329,8 @@ class RowOrder:
         if job.sorts:
             schema = plain_schema(job.builder.info.features.arrow_schema)  # type: ignore[union-attr]
             file_format, num_shards, max_shard_bytes = job.final or ("arrow", None, None)
+            from datasets_core.building.write.reorder import final_ends  # streams do not reorder
+
             ends = functools.partial(final_ends, num_shards=num_shards, max_shard_bytes=max_shard_bytes) if job.final else None
             self.runs = RunWriter(job.folder, job.stem, split=job.split, schema=schema, file_format=file_format, ends=ends)
         elif job.order != "source":

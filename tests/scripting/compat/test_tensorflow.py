@@ -90,7 +90,7 @@ def _derive() -> None:
         lambda: tf.Variable([1]),
         lambda: tf.data.TextLineDataset("a"),
         lambda: tf.io.serialize_tensor(b""),
-        lambda: tf.compat.v1.Session(),
+        lambda: tf.compat.v1.Session().run("a"),
         lambda: list(tf.something),
         lambda: tf.GradientTape().__enter__(),
         lambda: bool(tf.something),
