@@ -72,7 +72,8 @@ class BuilderConfig:
 
     def __init_subclass__(cls, **options: Any) -> None:
         super().__init_subclass__(**options)
-        cls.__repr__ = cls.__repr__  # type: ignore[method-assign]  # the inherited one, which `dataclass` then leaves
+        if cls.__module__.startswith("datasets_core."):  # `dataclass` leaves it then; classes of users stay as they are
+            cls.__repr__ = cls.__repr__  # type: ignore[method-assign]
 
     def __repr__(self) -> str:
         """Name the options that are not those of a new config."""

@@ -76,7 +76,8 @@ def _folder(output: str | None, builders: Sequence[DatasetBuilder]) -> str | Non
 
 def _known_info(builder: DatasetBuilder) -> DatasetInfo:
     info = builder.info
-    if info.features is None or not info.splits or _lacks_hashes(info):
+    is_built = read_manifest(builder.cache_dir) is not None  # opening it tells which files its rows are from
+    if is_built or info.features is None or not info.splits or _lacks_hashes(info):
         builder.download_and_prepare()
     return builder.info
 

@@ -77,6 +77,8 @@ _EXTRAS = {
     "polars": "`to_polars`, `from_polars`",
     "s3": "read and write s3:// addresses",
     "science": "NIfTI images, meshes, FASTA and FASTQ",
+    "dask": "run jobs on a Dask cluster",
+    "ray": "run jobs on a Ray cluster",
     "spark": "`from_spark`",
     "sql": "read and write SQL databases",
     "tensorflow": "rows as TensorFlow tensors, `to_tf_dataset`",

@@ -23,7 +23,7 @@ class ExecutorEngine(RemoteEngine):
 
     Example:
         >>> with ThreadPoolExecutor(2) as executor:
-        ...     Dataset.from_dict({"a": [1, 2]}).map(lambda row: {"a": -row["a"]}, engine=ExecutorEngine(executor))["a"]
+        ...     Dataset.from_dict({"a": [1, 2]}).map(lambda row: {"a": -row["a"]}, engine=ExecutorEngine(executor))["a"][:]
         [-1, -2]
     """
 

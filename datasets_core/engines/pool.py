@@ -26,8 +26,6 @@ from functools import partial
 from queue import SimpleQueue
 from typing import Any, ClassVar, Self, TypeVar
 
-import pyarrow as pa
-
 from datasets_core._version import __version__
 from datasets_core.config import using
 from datasets_core.engines.deadline import RETRIES, Deadline, TimeUp
@@ -328,6 +326,8 @@ _counting = threading.Lock()
 
 def versions() -> dict[str, str]:
     """Return the versions that driver and workers must share: code travels as bytecode, and rows are equal byte by byte."""
+    import pyarrow as pa  # a pool of threads does without
+
     return {"Python": platform.python_version().rpartition(".")[0], "datasets_core": __version__, "pyarrow": pa.__version__}
 
 

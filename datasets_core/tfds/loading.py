@@ -89,10 +89,10 @@ def load(
     Example:
         >>> import pathlib, tempfile
         >>> with tempfile.TemporaryDirectory() as folder:
-        ...     path = pathlib.Path(folder, "squares.py")
+        ...     path = pathlib.Path(folder, "loaded_squares.py")
         ...     _ = path.write_text('''
         ... import datasets_core.tfds as tfds
-        ... class Squares(tfds.core.GeneratorBasedBuilder):
+        ... class LoadedSquares(tfds.core.GeneratorBasedBuilder):
         ...     VERSION = tfds.core.Version("1.0.0")
         ...     def _info(self):
         ...         features = tfds.features.FeaturesDict({"n": tfds.features.Scalar("int64")})

@@ -35,7 +35,7 @@ CACHE_KEYS = {
     "sql": "bcfb388b3e378cc8940547d16c94d7b2",
     "orc": "8baa49b9c0f50d2299ec2a6026f284ad",
     "avro": "02594e39147768acfd3f596f74a6338d",
-    "numpy": "6fcbb7a03037b5be66957d15a2f51e37",
+    "numpy": "360b46850228ee68b028b1d8b2763b66",
     "excel": "38c104cb837c2813e06e116480a79eeb",
     "sqlite": "3fd2fa0bd7125932bafebb80b75a2aec",
     "croissant": "190470249205060193cb683f2ab4c0ee",

@@ -1,4 +1,4 @@
-"""Clusters of two nodes on this machine, for all tests of a process: they take seconds to start."""
+"""Clusters of two nodes on this machine, for all tests of a file: they take seconds to start, and their threads disturb other tests."""
 
 import gc
 import warnings
@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="module")
 def ray() -> Iterator[Any]:
     pytest.importorskip("ray")
     from datasets_core.engines.ray import RayEngine
@@ -20,7 +20,7 @@ def ray() -> Iterator[Any]:
         gc.collect()
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="module")
 def dask() -> Iterator[Any]:
     pytest.importorskip("distributed")
     from datasets_core.engines.dask import DaskEngine

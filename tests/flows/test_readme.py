@@ -130,6 +130,8 @@ def test_its_commands_run(checkout: Path, online: Any) -> None:
     environment = {name: value for name, value in os.environ.items() if name not in _PLACES}
     environment |= {"PYTHONPATH": str(ROOT), "HF_HOME": str(checkout / ".cache" / "huggingface"), "HF_ENDPOINT": online.url}
     for line in text.splitlines():
+        if line.startswith("datasets-core view "):  # runs until Ctrl-C, as tests/viewer does
+            continue
         words = [word.replace("~", str(checkout)) for word in shlex.split(line, comments=True)]
         command = [sys.executable, "-m", "datasets_core", *words[1:]]
         done = subprocess.run(command, env=environment, capture_output=True, text=True, check=False)

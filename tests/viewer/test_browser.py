@@ -166,6 +166,7 @@ def test_sql(visit: Any) -> None:
         expect(page.get_by_role("alert")).to_contain_text("datasets_core[duckdb]")
         return
     expect(_rows(page)).to_have_text(re.compile("^rows 1–3 of 3"))
+    expect(page.locator(".body [role=gridcell][aria-colindex='2']").last).not_to_have_text("")
     assert _cells(page, 0) == ["high", "low", "mid"]
     page.get_by_label("SQL query").fill("select")
     page.get_by_role("button", name="Run").click()

@@ -470,7 +470,7 @@ class WriteJournal(Journal[dict[str, Any]]):
     >>> import tempfile
     >>> with tempfile.TemporaryDirectory() as place:
     ...     with WriteJournal(files.join(place, "a"), {"of": "rows"}, "a.csv") as journal:
-    ...         journal.add({"rows": 5})
+    ...         _ = journal.add({"rows": 5})
     ...     with WriteJournal(files.join(place, "a"), {"of": "rows"}, "a.csv") as journal:
     ...         journal.entries
     [{'rows': 5}]

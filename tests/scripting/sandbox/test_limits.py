@@ -169,7 +169,7 @@ FULL = Layers("x86_64", 7, True, True)
         (FULL, ""),
         (Layers("aarch64", 1, True, False), ""),
         (Layers("x86_64", 0, True, True, "/usr/bin/bwrap"), ""),
-        (Layers("x86_64", 0, True, True), "has no Landlock, and bwrap is not there"),
+        (Layers("x86_64", 0, True, True), "has no Landlock, and bwrap does not exist or does not work"),
         (Layers("x86_64", 7, False, False), "no filters of system calls"),
         (Layers(None, 7, True, True), "are not known here"),
     ],
