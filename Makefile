@@ -9,13 +9,17 @@ FUZZ_SECONDS ?=
 QUICK ?= tests/test_house.py tests/test_face.py tests/errors tests/meta tests/features
 TEST_EXTRAS ?= test
 
-.PHONY: demo test test-quick fuzz lint bench docs map package clean
+.PHONY: demo test test-clusters test-quick fuzz lint bench docs map package clean
 
 demo: $(VENV)/demo.done
 	$(BIN)/python scripts/demo/demo.py
 
 test: $(VENV)/test.done
 	$(BIN)/python -m pytest $(PYTEST_OPTIONS)
+
+# In a process of their own: the threads of a cluster disturb other tests.
+test-clusters: $(VENV)/clusters.done
+	$(BIN)/python -m pytest -n 0 tests/engines/test_engine.py
 
 test-quick: $(VENV)/test.done
 	$(BIN)/python -m pytest $(PYTEST_OPTIONS) $(QUICK)
@@ -63,6 +67,10 @@ $(VENV)/demo.done: $(VENV)/made pyproject.toml
 
 $(VENV)/test.done: $(VENV)/made pyproject.toml
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check -e ".[$(TEST_EXTRAS)]"
+	touch $@
+
+$(VENV)/clusters.done: $(VENV)/made pyproject.toml
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check -e ".[test,ray,dask]"
 	touch $@
 
 $(VENV)/lint.done: $(VENV)/made pyproject.toml

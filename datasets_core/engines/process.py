@@ -134,7 +134,7 @@ class Failure:
             error.add_note("In a worker process:\n" + "".join(traceback.format_tb(frames or error.__traceback__)).rstrip())
         if frames is not None:
             error.of_users_function = True  # type: ignore[attr-defined]
-        pickled = _pickled(error)
+        pickled = _pickled(error.with_traceback(None))  # which tblib, that Dask brings, would send too
         if pickled is None:
             words = "".join(traceback.format_exception_only(error)).strip()
             pickled = cloudpickle.dumps(DatasetBuildError(f"A worker failed with an error that cannot be sent: {words}"))
