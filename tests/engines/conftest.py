@@ -1,4 +1,4 @@
-"""Clusters of two nodes on this machine, for all tests of a file: they take seconds to start, and their threads disturb other tests."""
+"""Clusters of two nodes on this machine, for all tests of a file: they take seconds to start, their threads disturb others."""
 
 import gc
 import warnings
