@@ -25,11 +25,12 @@ from typing import Any, ClassVar, Self, TypeAlias, TypeVar
 from datasets_core import files
 from datasets_core.config import settings
 from datasets_core.engines.threads import renewed_after_fork
+from datasets_core.errors import logger_of
 
 Bytes: TypeAlias = "bytes | memoryview"
 T = TypeVar("T")
 
-logger = logging.getLogger(__name__)
+logger = logger_of(__name__)
 
 _TOUCHED_SECONDS = 60.0  # minimum interval between updates of the access time
 _LITTER_SECONDS = 3600.0

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import logging
 import os
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
@@ -27,6 +26,7 @@ from datasets_core.errors import (
     ManifestError,
     OfflineError,
     UnhashableError,
+    logger_of,
 )
 from datasets_core.fetch.hub.repository import HubCache
 from datasets_core.hub_urls import DEFAULT_REVISION
@@ -43,7 +43,7 @@ from datasets_core.store.manifest import Manifest, read_manifest
 if TYPE_CHECKING:
     from datasets_core.fetch.hub.repository import HubCommit
 
-logger = logging.getLogger(__name__)
+logger = logger_of(__name__)
 
 _NO_DATASETS = {"", ".", "..", "generator"}  # cached under these names, which do not come from a path that was removed
 

@@ -11,7 +11,6 @@ import dataclasses
 import functools
 import itertools
 import json
-import logging
 import os
 import tempfile
 from collections.abc import Generator, Iterable, Iterator, Mapping, Sequence
@@ -61,7 +60,14 @@ from datasets_core.building.write.runs import Run, run_bytes
 from datasets_core.config import settings
 from datasets_core.engines.deadline import SerialEngine, TimeUp
 from datasets_core.engines.threads import followed
-from datasets_core.errors import DatasetGenerationError, DownloadError, FileFormatError, InvalidKeyError, WorkerDiedError
+from datasets_core.errors import (
+    DatasetGenerationError,
+    DownloadError,
+    FileFormatError,
+    InvalidKeyError,
+    WorkerDiedError,
+    logger_of,
+)
 from datasets_core.features.schema import Features
 from datasets_core.features.unordered import Facts
 from datasets_core.fetch import disk_cache
@@ -166,7 +172,7 @@ def _size(path: str) -> int:
         return -1
 
 
-logger = logging.getLogger(__name__)
+logger = logger_of(__name__)
 
 
 @functools.cache  # once a process: what dies later is found by the next one
