@@ -601,9 +601,9 @@ class Build:
 
 
 def _origin(builder: Builder) -> str:
-    """Return the folder of a local script that runs unconfined; "" for other builders."""
+    """Return the folder of a local dataset, of its script or of its data files; "" for other builders."""
     is_bound = builder.is_confined or bool(builder.repo_id)
-    return "" if is_bound or not builder.base_path or is_format(type(builder)) else os.path.realpath(builder.base_path)
+    return "" if is_bound or not builder.base_path or files.is_url(builder.base_path) else os.path.realpath(builder.base_path)
 
 
 def _why_indivisible(error: Clash | DatasetGenerationError) -> str | None:
