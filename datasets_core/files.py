@@ -177,7 +177,7 @@ _DISK_ERRORS = {
     errno.ENAMETOOLONG,
     errno.ELOOP,
     errno.EISDIR,
-    *(errno.EIO, errno.EMFILE, errno.ENFILE, errno.ENOMEM, errno.EINTR, errno.ENOLCK, errno.ENOTEMPTY),
+    *(errno.EIO, errno.EMFILE, errno.ENFILE, errno.ENOMEM, errno.EINTR, errno.ENOLCK, errno.ENOTEMPTY, errno.EBADF),
 }
 _NO_LOCKS = {errno.ENOSYS, errno.ENOLCK, errno.ENOTSUP, errno.EOPNOTSUPP, errno.EINVAL, errno.ESTALE}
 _MAX_SWEPT = 100  # folders of a lock file that others removed, one after the other

@@ -335,12 +335,16 @@ def read_json(path: str) -> dict[str, Any] | None:
 
 def discard(path: str) -> None:
     """Remove a temporary (or any file or folder) and its owner's note; missing files are ignored."""
-    if os.path.isdir(path) and not os.path.islink(path):
-        shutil.rmtree(path, ignore_errors=True)
-    else:
-        with contextlib.suppress(FileNotFoundError):
+    try:
+        if os.path.isdir(path) and not os.path.islink(path):
+            shutil.rmtree(path)
+        else:
             os.unlink(path)
-    with contextlib.suppress(FileNotFoundError):
+    except FileNotFoundError:
+        pass
+    except OSError:
+        return  # its note stays: it is swept when its owner has ended
+    with contextlib.suppress(OSError):
         os.unlink(path + ".json")
 
 

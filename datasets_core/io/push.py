@@ -123,8 +123,8 @@ def _own_folder() -> str | None:
 def _sweep(parent: str) -> None:
     """Remove the leftovers of processes that ended."""
     for name in os.listdir(parent):
-        folder = os.path.join(parent, name)
-        if name.endswith(disk_cache.SUFFIX) and files.owner_is_alive(folder) is False:
+        folder = os.path.join(parent, name.removesuffix(".json"))
+        if folder.endswith(disk_cache.SUFFIX) and files.owner_is_alive(folder) is False:
             disk_cache.discard(folder)
     disk_cache.sweep(parent)  # folders of other machines, and unclaimed ones
 

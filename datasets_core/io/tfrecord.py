@@ -326,6 +326,8 @@ class RecordPlaces:
             return
         with files.disk_errors(self._paths[number]), open(os.path.join(self._staged.path, str(number)), "wb") as out:
             yield out
+            out.flush()
+            os.fsync(out.fileno())
 
     def __exit__(self, kind: type[BaseException] | None, *error: Any) -> None:
         with self._stack:
@@ -333,6 +335,9 @@ class RecordPlaces:
                 for number, path in enumerate(self._paths):
                     with files.disk_errors(path):
                         os.replace(os.path.join(self._staged.path, str(number)), path)
+                for folder in sorted(set(map(os.path.dirname, self._paths))):
+                    with files.disk_errors(folder):
+                        files.sync_folder(folder)
 
 
 _JOB_ROWS, _JOB_BYTES, _JOB_MEDIA = 1 << 16, 16 << 20, 256  # number of rows sent to a process at a time

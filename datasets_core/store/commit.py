@@ -138,9 +138,9 @@ class Journal(Generic[E]):
     def close(self) -> None:
         """Close the file."""
         if self._out is not None and not self._out.closed:
-            if self._num_added:
-                os.fsync(self._out.fileno())
-            self._out.close()
+            with files.disk_errors(self._path), self._out:
+                if self._num_added:
+                    os.fsync(self._out.fileno())
 
     def __exit__(self, *_: object) -> None:
         self.close()

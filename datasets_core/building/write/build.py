@@ -22,7 +22,7 @@ import pyarrow as pa
 
 from datasets_core import files
 from datasets_core._version import __version__
-from datasets_core.building.cache_key import check_unchanged, dataset_identity, identify, identity_of, is_format, sources_of
+from datasets_core.building.cache_key import check_unchanged, dataset_identity, identify, identity_of, sources_of
 from datasets_core.building.failures import out_of_time
 from datasets_core.building.hooks import ROW_GROUP_BYTES, TABLE_GROUP_BYTES, Builder, SplitGenerator, divide
 from datasets_core.building.options import (

@@ -334,7 +334,7 @@ def read_small(hub: Hub, commit: HubCommit, path: str, most_bytes: int) -> bytes
     if file.size > most_bytes:
         raise DownloadError(commit.url(path), f"has {file.size:,} bytes, more than the limit of {most_bytes:,}")
     place = fetch_files(hub, commit, [path])[path]
-    with open(place, "rb") as source:
+    with files.disk_errors(place, action="read"), open(place, "rb") as source:
         return source.read()
 
 

@@ -18,7 +18,6 @@ import traceback
 import warnings
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
-from functools import cache
 from types import FrameType, FunctionType
 from typing import Any
 
@@ -436,7 +435,6 @@ def raised(head: Mapping[str, Any], *, script: str) -> DatasetsCoreError:
     return error
 
 
-@cache
 def _fields(kind: type[DatasetsCoreError]) -> frozenset[str]:
     """Return the attributes that the constructors of an error set, which programs expect of every error of its class."""
     makers = [found for base in kind.__mro__ if isinstance(found := vars(base).get("__init__"), FunctionType)]

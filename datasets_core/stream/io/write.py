@@ -505,7 +505,8 @@ class WriteJournal(Journal[dict[str, Any]]):
     def finish(self) -> None:
         """Remove the folder; all files are in their final places."""
         self.close()
-        shutil.rmtree(self.folder, ignore_errors=True)
+        with contextlib.suppress(OSError):
+            shutil.rmtree(self.folder, ignore_errors=True)
 
     def __exit__(self, *_: object) -> None:
         self.close()
