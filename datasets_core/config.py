@@ -218,6 +218,11 @@ class Config:
                 raise ConfigurationError(f"The setting {name} is {value!r}. Give seconds, such as 10.")
 
 
+def has_alias() -> bool:
+    """Return True while the alias of `datasets` is installed, see `datasets_core.as_datasets`; child processes inherit it."""
+    return os.environ.get("DATASETS_CORE_AS_DATASETS") == "1"
+
+
 def has_small_tokens() -> bool:
     """Return True to store `input_ids` as int32 and masks as int8 where they fit; False if `DATASETS_SMALL_TOKENS` is 0."""
     return os.environ.get("DATASETS_SMALL_TOKENS", "").lower() not in _FALSE
@@ -496,6 +501,7 @@ def __getattr__(name: str) -> Any:
 
 
 _SETTABLE: dict[str, tuple[str, Callable[[Any], Any]]] = {
+    "DEFAULT_MAX_BATCH_SIZE": ("batch_rows", int),
     "DOWNLOADED_DATASETS_PATH": ("downloads_dir", os.fspath),
     "EXTRACTED_DATASETS_PATH": ("extracted_dir", os.fspath),
     "HF_DATASETS_CACHE": ("cache_dir", os.fspath),

@@ -506,7 +506,7 @@ def rows_to_save(dataset: Rows, schema: pa.Schema, start: int, stop: int) -> Ite
 
 def _batches(dataset: Rows, start: int, stop: int, embeds: bool) -> Iterator[pa.RecordBatch]:
     table, index = dataset._table, dataset._index
-    most = 100 if embeds else settings().batch_rows
+    most = min(100, settings().batch_rows) if embeds else settings().batch_rows
     if index is None:
         yield from table.batches(most, start, stop)
         return

@@ -270,11 +270,13 @@ def _paths(folder: Any, names: Iterable[str]) -> list[Any]:
     return [folder / name for name in names]
 
 
-def shard_file_name(dataset: str, split: str, index: int, total: int, extension: str = "arrow") -> str:
+def shard_file_name(
+    dataset: str, split: str, index: int, total: int, extension: str = "arrow", *, is_numbered: bool = True
+) -> str:
     """Return the file name of shard `index` of the `total` shards of a split; five digits, more from 100,000 shards on.
 
-    >>> shard_file_name("reviews", "train", 3, 12)
-    'reviews-train-00003-of-00012.arrow'
+    >>> shard_file_name("reviews", "train", 3, 12), shard_file_name("reviews", "train", 0, 1, is_numbered=False)
+    ('reviews-train-00003-of-00012.arrow', 'reviews-train.arrow')
 
     Raises:
         ConfigurationError: a name that would leave the dataset's folder, or an index outside `total`.
@@ -286,6 +288,8 @@ def shard_file_name(dataset: str, split: str, index: int, total: int, extension:
     for name in (dataset, split, extension):
         if not name or "/" in name or "\\" in name or "\0" in name:
             raise ConfigurationError(f"{name!r} cannot be part of a file name. Use a name without slashes.")
+    if not is_numbered:
+        return f"{dataset}-{split}.{extension.removeprefix('.')}"
     digits = max(5, len(str(total)))
     return f"{dataset}-{split}-{index:0{digits}d}-of-{total:0{digits}d}.{extension.removeprefix('.')}"
 

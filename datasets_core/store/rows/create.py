@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import numpy as np
 import pyarrow as pa
 
+from datasets_core.config import has_alias
 from datasets_core.errors import (
     ArgumentTypeError,
     CastError,
@@ -116,6 +117,9 @@ def rows_table(
     check_mixed(on_mixed_types)
     check_columns(extra_columns, missing_columns)
     listed = list(rows)
+    if features is None and has_alias() and listed and all(isinstance(row, Mapping) for row in listed):
+        first = listed[0].keys()  # `datasets` takes these columns
+        listed = [row if row.keys() <= first else {name: row.get(name) for name in first} for row in listed]
     if features is None and on_mixed_types == "use_json" and all(isinstance(row, Mapping) for row in listed):
         names = list(dict.fromkeys(name for row in listed for name in row))
         return columns_table({name: [row.get(name) for row in listed] for name in names}, None, on_mixed_types)
