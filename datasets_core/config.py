@@ -188,34 +188,34 @@ class Config:
         for name in _FOLDERS:
             folder = getattr(self, name)
             if not isinstance(folder, str) or not folder or "\0" in folder:
-                raise ConfigurationError(f"The setting {name} is {folder!r}. Give a path.")
+                raise ConfigurationError(f"The setting {name} is {folder!r}", advice="Give a path")
         if self.hub_cache_dir == "":
             object.__setattr__(self, "hub_cache_dir", os.path.join(_home(os.environ), "hub"))
         for name in ("hub_endpoint", "hub_cache_dir"):
             text = getattr(self, name)
             if not isinstance(text, str) or not text or "\0" in text:
-                raise ConfigurationError(f"The setting {name} must be a non-empty string. Give a path or URL.")
+                raise ConfigurationError(f"The setting {name} must be a non-empty string", advice="Give a path or URL")
         object.__setattr__(self, "hub_endpoint", self.hub_endpoint.strip().rstrip("/"))
         for name in ("offline", "caching", "refuse_found_scripts", "hub_symlinks"):
             if not isinstance(getattr(self, name), bool):
-                raise ConfigurationError(f"The setting {name} is {getattr(self, name)!r}. Give True or False.")
+                raise ConfigurationError(f"The setting {name} is {getattr(self, name)!r}", advice="Give True or False")
         object.__setattr__(self, "media_paths", _paths(self.media_paths))
         if not isinstance(self.stream_cache_dir, str) or "\0" in self.stream_cache_dir:
-            raise ConfigurationError(f"The setting stream_cache_dir is {self.stream_cache_dir!r}. Give a path, or ''.")
+            raise ConfigurationError(f"The setting stream_cache_dir is {self.stream_cache_dir!r}", advice="Give a path, or ''")
         for name, choices in _CHOICES.items():
             if getattr(self, name) not in choices:
                 known = " or ".join(map(repr, choices))
-                raise ConfigurationError(f"The setting {name} is {getattr(self, name)!r}. Give {known}.")
+                raise ConfigurationError(f"The setting {name} is {getattr(self, name)!r}", advice=f"Give {known}")
         for name, least in _LEAST.items():
             value = getattr(self, name)
             is_whole = isinstance(value, int) and not isinstance(value, bool)
             if not (is_whole and value >= least) and not (value is None and name in _OR_NONE):
-                raise ConfigurationError(f"The setting {name} is {value!r}. Give a whole number, {least} or more.")
+                raise ConfigurationError(f"The setting {name} is {value!r}", advice=f"Give a whole number, {least} or more")
         for name in _SECONDS:
             value = getattr(self, name)
             is_number = isinstance(value, (int, float)) and not isinstance(value, bool)
             if not (is_number and 0 <= value < _FOREVER and (value or name == "max_retry_wait_seconds")):
-                raise ConfigurationError(f"The setting {name} is {value!r}. Give seconds, such as 10.")
+                raise ConfigurationError(f"The setting {name} is {value!r}", advice="Give seconds, such as 10")
 
 
 def has_alias() -> bool:
@@ -231,7 +231,7 @@ def has_small_tokens() -> bool:
 def _paths(given: object) -> tuple[str, ...]:
     listed = (given,) if isinstance(given, (str, os.PathLike)) else given
     if not isinstance(listed, Iterable) or not all(isinstance(path, (str, os.PathLike)) and os.fspath(path) for path in listed):
-        raise ConfigurationError(f"The setting media_paths is {given!r}. Give folders or URL prefixes.")
+        raise ConfigurationError(f"The setting media_paths is {given!r}", advice="Give folders or URL prefixes")
     return tuple(str(os.fspath(path)) for path in listed)
 
 
@@ -401,13 +401,13 @@ def parse_size(size: int | str | None) -> int | None:
     else:
         match = re.fullmatch(_SIZE, str(size))
         if match is None:
-            raise ConfigurationError(f"max_shard_size is {size!r}. Give bytes as a number, or a text such as '500MB'.")
+            raise ConfigurationError(f"max_shard_size is {size!r}", advice="Give bytes as a number, or a text such as '500MB'")
         number, prefix, binary = match.groups()
         found = int(
             float(number.replace("_", "")) * (1024 if binary else 1000) ** ("kmgt".index(prefix.lower()) + 1 if prefix else 0)
         )
     if found < 1:
-        raise ConfigurationError(f"max_shard_size is {size!r}. Give at least one byte.")
+        raise ConfigurationError(f"max_shard_size is {size!r}", advice="Give at least one byte")
     return found
 
 
@@ -524,8 +524,9 @@ def _assign(name: str, value: Any) -> None:
         if name in old_names() and value == __getattr__(name):
             return
         raise ConfigurationError(
-            f"config.{name} cannot be changed: datasets_core has no such setting. "
-            f"Names that can be assigned: {', '.join(_SETTABLE)}. All settings: datasets_core.config.Config."
+            f"config.{name} cannot be changed: datasets_core has no such setting. Names that can be assigned: "
+            f"{', '.join(_SETTABLE)}",
+            advice="All settings: datasets_core.config.Config",
         )
     try:
         change = _change(name, value)

@@ -471,7 +471,7 @@ def check_writable(path: str) -> None:
     """
     folder = os.path.dirname(os.path.abspath(path))
     if not os.path.isdir(folder):
-        raise FileNotFoundDatasetsError(f"{path} cannot be written: there is no folder {folder}. Create it first.")
+        raise FileNotFoundDatasetsError(f"{path} cannot be written: there is no folder {folder}", advice="Create it first")
     trial = f"{path}.tmp-{os.getpid()}-{os.urandom(4).hex()}"
     with disk_errors(path):
         try:

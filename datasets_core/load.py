@@ -349,13 +349,13 @@ def request_of(
         token = config_kwargs.pop("use_auth_token")
     _download_mode(download_mode)
     if not isinstance(path, (str, os.PathLike)) or not os.fspath(path):
-        raise ConfigurationError(f"path is {path!r}. Give a format, a folder, a script, a data file or a URL.")
+        raise ConfigurationError(f"path is {path!r}", advice="Give a format, a folder, a script, a data file or a URL")
     if revision is not None and not isinstance(revision, (str, Version)):
-        raise ArgumentTypeError(f"revision is {revision!r}. Give a branch, a tag or a commit of the repository.")
+        raise ArgumentTypeError(f"revision is {revision!r}", advice="Give a branch, a tag or a commit of the repository")
     if not isinstance(download_config, DownloadConfig | None):
-        raise ArgumentTypeError(f"download_config is {download_config!r}. Give a DownloadConfig.")
+        raise ArgumentTypeError(f"download_config is {download_config!r}", advice="Give a DownloadConfig")
     if not isinstance(storage_options, Mapping | None):
-        raise ArgumentTypeError(f"storage_options is {storage_options!r}. Give a dict of options for the file system.")
+        raise ArgumentTypeError(f"storage_options is {storage_options!r}", advice="Give a dict of options for the file system")
     if token is None and download_config is not None:
         token = download_config.token
     place, asked = _versioned(os.fspath(path), version)
@@ -380,7 +380,9 @@ def request_of(
 def _versioned(path: str, version: str | Version | None) -> tuple[str, str | Version | None]:
     """Return the path, and the version given after it or by `version`."""
     if not isinstance(version, (str, Version, NoneType)):
-        raise ArgumentTypeError(f"version is {version!r}. Give a version such as '1.0.0', or a pattern such as '1.*.*'.")
+        raise ArgumentTypeError(
+            f"version is {version!r}", advice="Give a version such as '1.0.0', or a pattern such as '1.*.*'"
+        )
     if ":" not in path:
         return path, version
     from datasets_core.meta.reference import split_version  # 2 ms that a path without a version does without
@@ -389,7 +391,9 @@ def _versioned(path: str, version: str | Version | None) -> tuple[str, str | Ver
     if suffix is None or os.path.exists(local_path(path)):  # a colon may be part of a name
         return path, version
     if version is not None:
-        raise ArgumentTypeError(f"{path!r} and version={str(version)!r} give different versions. Give one of them.")
+        raise ArgumentTypeError(
+            f"{path!r} and version={str(version)!r} give different versions", advice="Give one of them", value=path
+        )
     return place, suffix
 
 
@@ -398,7 +402,7 @@ def _path(argument: str, value: str | os.PathLike[str] | None) -> str | None:
         return None
     text = os.fspath(value) if isinstance(value, (str, os.PathLike)) else None
     if not isinstance(text, str) or "\0" in text:
-        raise ArgumentTypeError(f"{argument} is {value!r}. Give a path.")
+        raise ArgumentTypeError(f"{argument} is {value!r}", advice="Give a path")
     return text
 
 
@@ -407,7 +411,7 @@ def _features(features: Features | Mapping[str, Any] | None) -> Features | None:
         return features
     if isinstance(features, Mapping):
         return Features(dict(features))
-    raise ConfigurationError(f"features is {features!r}. Give a Features object, or a dict of column to type.")
+    raise ConfigurationError(f"features is {features!r}", advice="Give a Features object, or a dict of column to type")
 
 
 def _download_mode(mode: DownloadMode | str | None) -> DownloadMode:

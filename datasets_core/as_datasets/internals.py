@@ -203,7 +203,7 @@ class MetadataConfigs(dict[str, dict[str, Any]]):
         """
         named = [name for name, config in self.items() if config.get("default")]
         if len(named) > 1:
-            raise ConfigurationError(f"The configs {named} are all marked default: true. Keep it for one of them.")
+            raise ConfigurationError(f"The configs {named} are all marked default: true", advice="Keep it for one of them")
         if named:
             return named[0]
         return next(iter(self)) if len(self) == 1 else "default" if "default" in self else None
@@ -415,7 +415,7 @@ def part_of_node(dataset: Any, rank: int, world_size: int, strategy: str = "auto
         return found
     whole, first, count, before = _SHARES.get(dataset, (dataset, 0, 1, strategy))
     if strategy not in ("auto", before):
-        raise ConfigurationError(f"Cannot change the strategy {before!r} of a share to {strategy!r}. Omit strategy=.")
+        raise ConfigurationError(f"Cannot change the strategy {before!r} of a share to {strategy!r}", advice="Omit strategy=")
     rank, world_size, strategy = world_size * first + rank, world_size * count, before
     if strategy == "shards" and whole.num_shards < world_size:
         raise ConfigurationError(
@@ -446,8 +446,8 @@ def joined_datasets(dsets: Iterable[Any], *args: Any, **kwargs: Any) -> Any:
         return part_of_node(whole, rank, world_size, strategy)
     if found and any(not isinstance(each, IterableDataset) or not each._plan.is_divided for each in listed):
         raise ConfigurationError(
-            "Some of the datasets are shares of a node, and others are not. Pass datasets that are identically split_by_node, "
-            "or call split_dataset_by_node on the result."
+            "Some of the datasets are shares of a node, and others are not",
+            advice="Pass datasets that are identically split_by_node, or call split_dataset_by_node on the result",
         )
     return concatenate_datasets(listed, *args, **kwargs)
 

@@ -135,7 +135,7 @@ class TypedSequence:
         on_mixed_types: str | None = None,
     ) -> None:
         if type is not None and try_type is not None:
-            raise ArgumentTypeError("TypedSequence accepts type= or try_type=, not both. Pass one of them.")
+            raise ArgumentTypeError("TypedSequence accepts type= or try_type=, not both", advice="Pass one of them")
         self.data, self.type, self.try_type, self.optimized_int_type = data, type, try_type, optimized_int_type
         self._inferred: FeatureType | None = None
 
@@ -148,7 +148,7 @@ class TypedSequence:
     def __arrow_array__(self, type: pa.DataType | None = None) -> pa.Array:
         if type is not None:
             raise ArgumentTypeError(
-                "Call pa.array(TypedSequence(...)) without a type. Pass the feature to TypedSequence as type=."
+                "Call pa.array(TypedSequence(...)) without a type", advice="Pass the feature to TypedSequence as type="
             )
         values = self.data if isinstance(self.data, list) else list(self.data)
         if self.type is not None:
@@ -238,7 +238,7 @@ class ArrowWriter:
         storage_options: Mapping[str, Any] | None = None,
     ) -> None:
         if path is None and stream is None:
-            raise ArgumentTypeError("ArrowWriter needs path= or stream=. Pass the file to write.")
+            raise ArgumentTypeError("ArrowWriter needs path= or stream=", advice="Pass the file to write")
         self._features = features if features is not None else None if schema is None else Features.from_arrow_schema(schema)
         self._path, self._with_metadata, self._embeds = path, with_metadata, embed_local_files
         self.writer_batch_size = writer_batch_size or 1000
@@ -321,7 +321,7 @@ class ArrowWriter:
             if feature == Value("null") and num_values.get(name):
                 before = f"the first {self._num_examples} values written for it were all None, so its type is null"
                 raise ArgumentTypeError(
-                    f"Column {name!r} cannot store a value: {before}. Set the type of {name!r} with features=."
+                    f"Column {name!r} cannot store a value: {before}", advice=f"Set the type of {name!r} with features="
                 )
 
     def _put(self, table: pa.Table, writer_batch_size: int | None) -> None:
@@ -405,7 +405,7 @@ class ArrowReader:
             skip, take = file.get("skip") or 0, file.get("take")
             parts.append(table.slice(skip) if take in (None, -1) else table.slice(skip, take))
         if not parts:
-            raise ArgumentTypeError("ArrowReader.read_files needs files. Pass one or more.")
+            raise ArgumentTypeError("ArrowReader.read_files needs files", advice="Pass one or more")
         split = None if original_instructions is None else str(original_instructions)
         return {"arrow_table": pa.concat_tables(parts), "info": self._info, "split": split}
 

@@ -298,7 +298,7 @@ class BeamBasedBuilder(DatasetBuilder):
         made = self._build_pcollection(pipeline, **split.gen_kwargs)
         if made is None:
             raise ConfigurationError(
-                f"_build_pcollection of {self.label} returned None for split {split.name!r}. Return a PCollection."
+                f"_build_pcollection of {self.label} returned None for split {split.name!r}", advice="Return a PCollection"
             )
         return made
 

@@ -212,8 +212,8 @@ class DatasetBuilder(Versioned, metaclass=abc.ABCMeta):  # without a base class,
         described: Any = self._info()
         if not isinstance(described, DatasetInfo):
             raise ConfigurationError(
-                f"_info of {_named(type(self), '_info')} returned {described!r} ({type(described).__name__}). "
-                "Return a DatasetInfo."
+                f"_info of {_named(type(self), '_info')} returned {described!r} ({type(described).__name__})",
+                advice="Return a DatasetInfo",
             )
         self.info = self.recorded.copy().update(described)
         self.info.builder_name, self.info.dataset_name = self.name, self.dataset_name
@@ -683,7 +683,7 @@ def _iterator(made: Any, builder: DatasetBuilder, hook: str) -> Iterator[tuple[A
 
     place = hook_place(type(builder), hook)
     named = f"{hook} of {builder.label}{f' ({place})' if place else ''}"
-    raise ConfigurationError(f"{named} returned {made!r}. Yield pairs, or return an iterable of pairs.")
+    raise ConfigurationError(f"{named} returned {made!r}", advice="Yield pairs, or return an iterable of pairs")
 
 
 def _snake_case(name: str) -> str:

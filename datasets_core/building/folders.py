@@ -265,8 +265,8 @@ def the_one(builds: list[Prepared], name: str, storage_options: dict[str, Any] |
     if len(builds) > 1:
         listed = ", ".join(found.folder for found in builds)
         raise ConfigurationError(
-            f"Version {builds[0].version} of {name!r} was prepared {len(builds)} times: {listed}. "
-            "Open one of them with builder_from_directory()."
+            f"Version {builds[0].version} of {name!r} was prepared {len(builds)} times: {listed}",
+            advice="Open one of them with builder_from_directory()",
         )
     return builds[0] if builds else None
 

@@ -665,5 +665,5 @@ def _told(mark: Any) -> Mark | None:
         return found
     except (TypeError, ValueError, IndexError, KeyError) as error:
         raise StreamStateError(
-            f"The state has no valid position in a file for this version ({error}). Start the stream again."
+            f"The state has no valid position in a file for this version ({error})", advice="Start the stream again"
         ) from error

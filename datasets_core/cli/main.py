@@ -257,7 +257,7 @@ def _data_files(words: Sequence[str] | None) -> dict[str, list[str]] | list[str]
     for split, mark, pattern in named:
         if not mark or not split.isidentifier():
             raise ConfigurationError(
-                f"--data-files {split}{mark}{pattern} has no split, but others do. Write SPLIT=PATTERN for each."
+                f"--data-files {split}{mark}{pattern} has no split, but others do", advice="Write SPLIT=PATTERN for each"
             )
         files.setdefault(split, []).append(pattern)
     return files
@@ -374,7 +374,9 @@ def _croissant(options: argparse.Namespace) -> int:
 def _looked(options: argparse.Namespace) -> dict[str, Any]:
     """Return the reference, with the config of either place."""
     if options.config is not None and options.name not in (None, options.config):
-        raise ConfigurationError(f"Two different configs were given: {options.name!r} and {options.config!r}. Pass only one.")
+        raise ConfigurationError(
+            f"Two different configs were given: {options.name!r} and {options.config!r}", advice="Pass only one"
+        )
     return {**_reference(options), "name": options.config or options.name}
 
 

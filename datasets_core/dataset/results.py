@@ -204,8 +204,8 @@ def _joined_field(a: pa.Field, b: pa.Field, as_json: bool, traits: Traits) -> pa
     joined = joined_type(a.type, b.type, traits) if as_json else merge_types(a.type, b.type)
     if joined is None:
         raise CastError(
-            f"Column {a.name!r} is {a.type} in some rows and {b.type} in others. "
-            "Return values of one kind, or pass on_mixed_types='use_json'."
+            f"Column {a.name!r} is {a.type} in some rows and {b.type} in others",
+            advice="Return values of one kind, or pass on_mixed_types='use_json'",
         )
     same = a.metadata if joined == a.type else b.metadata if joined == b.type else None
     return pa.field(a.name, joined, nullable=a.nullable and b.nullable, metadata=same)
@@ -335,7 +335,7 @@ def place_of(dataset: Rows, lineage: Lineage, *, keep_in_memory: bool = False, c
         path = os.path.abspath(os.fspath(cache_file_name))
         if not os.path.splitext(path)[1]:
             raise ConfigurationError(
-                f"cache_file_name={cache_file_name!r} has no extension. Name a file such as 'train.arrow'."
+                f"cache_file_name={cache_file_name!r} has no extension", advice="Name a file such as 'train.arrow'"
             )
         check_replaceable(path, sources=[os.path.abspath(file) for file in dataset._table.files])
         return Place(key, None, path, 0, lasts)
@@ -565,9 +565,9 @@ class CachedResult:
         if self._staging is None:
             target = self._place.folder or self._place.file
             if target is None:
-                raise ConfigurationError("Rows kept in memory have no folder. Remove keep_in_memory=True.")
+                raise ConfigurationError("Rows kept in memory have no folder", advice="Remove keep_in_memory=True")
             if os.path.isdir(target) and self._place.file is not None:
-                raise ConfigurationError(f"cache_file_name={target!r} is a folder. Name a file.")
+                raise ConfigurationError(f"cache_file_name={target!r} is a folder", advice="Name a file", value=target)
             self._stack.enter_context(locked_once(lock_path(target)))
             self._staging = Staging.adopt_or_create(target)
             for name in () if self._resumes else os.listdir(self._staging.folder):  # of a run that was killed

@@ -91,8 +91,8 @@ class DaskEngine(RemoteEngine):
             client = self._distributed.Client(address, set_as_default=False)
         except (OSError, ValueError) as error:
             raise ConfigurationError(
-                f"There is no Dask scheduler at {address}: {error}. Check the address, start one with `dask scheduler`, or "
-                "leave address= out for one on this machine."
+                f"There is no Dask scheduler at {address}: {error}",
+                advice="Check the address, start one with `dask scheduler`, or leave address= out for one on this machine",
             ) from error
         self._client = client
         self._ended = weakref.finalize(self, client.close)

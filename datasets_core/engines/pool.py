@@ -263,7 +263,7 @@ class ThreadEngine:
 
     def __init__(self, workers: int | None = None) -> None:
         if workers is not None and workers < 1:
-            raise ConfigurationError(f"An engine cannot have {workers} workers. Give at least 1.")
+            raise ConfigurationError(f"An engine cannot have {workers} workers", advice="Give at least 1")
         self.workers = workers or os.cpu_count() or 1
 
     def run(
@@ -363,8 +363,8 @@ def _check_versions(wanted: dict[str, str]) -> None:
     for name, found in versions().items():
         if found != wanted[name]:
             raise ConfigurationError(
-                f"The worker on {socket.gethostname()} has {name} {found}, this process has {wanted[name]}. "
-                "Install the same versions on all machines."
+                f"The worker on {socket.gethostname()} has {name} {found}, this process has {wanted[name]}",
+                advice="Install the same versions on all machines",
             )
 
 

@@ -366,8 +366,8 @@ class WorkerProcess:
 
         if not sys.executable:
             raise ConfigurationError(
-                "The Python executable is unknown (sys.executable is empty), so workers cannot be started. "
-                "Use engine='threads'."
+                "The Python executable is unknown (sys.executable is empty), so workers cannot be started",
+                advice="Use engine='threads'",
             )
         flags = subprocess._args_from_interpreter_flags()  # type: ignore[attr-defined]  # as multiprocessing does
         ours, theirs = os.pipe()
@@ -478,7 +478,7 @@ def can_fork() -> bool:
     """
     method = config.settings().start_method
     if method == "fork" and not hasattr(os, "fork"):
-        raise ConfigurationError(f"start_method is 'fork', which {sys.platform} does not have. Use 'auto' or 'spawn'.")
+        raise ConfigurationError(f"start_method is 'fork', which {sys.platform} does not have", advice="Use 'auto' or 'spawn'")
     if method != "auto":
         return method == "fork"
     torch = sys.modules.get("torch")

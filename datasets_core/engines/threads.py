@@ -492,7 +492,7 @@ def each(function: Callable[[str], R], items: Sequence[str], watch: Watch, *, th
     from datasets_core.engines.pool import ThreadEngine  # 3 ms that one download does without
 
     if threads < 1:
-        raise ConfigurationError(f"num_proc is {threads}. Give 1 or more, or None.")
+        raise ConfigurationError(f"num_proc is {threads}", advice="Give 1 or more, or None")
     if len(items) <= 1 or threads == 1:
         return [function(item) for item in items]
     results = ThreadEngine(threads).run(function, items, stop=watch.stop)

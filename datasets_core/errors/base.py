@@ -115,6 +115,12 @@ class DatasetsCoreError(Exception):
 
     An attribute that does not apply or is unknown is None. Subclasses add their own.
 
+    Args:
+        args: the message; without its last full stop if `advice` is given, which follows as a sentence.
+        advice: see below.
+        value: see below.
+        file: see below.
+
     Attributes:
         file: path or URL concerned.
         line: line number in that file, from 1.
@@ -137,6 +143,18 @@ class DatasetsCoreError(Exception):
     split: str | None = None
     value: Any = None
     advice: str | None = None
+
+    def __init__(
+        self, *args: Any, advice: str | None = None, value: Any = None, file: str | os.PathLike[str] | None = None
+    ) -> None:
+        if advice is not None:
+            self.advice = advice
+            args = (f"{args[0]}. {advice}.", *args[1:])
+        if value is not None:
+            self.value = value
+        if file is not None:
+            self.file = os.fspath(file)
+        super().__init__(*args)
 
     def __str__(self) -> str:
         return harmless(" ".join(str(part) for part in self.args))
@@ -173,7 +191,12 @@ class DatasetsCoreError(Exception):
         return self
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return rebuild, (type(self), self.args, self.__dict__)
+        state = dict(self.__dict__)
+        try:
+            pickle.dumps(state.get("value"))
+        except Exception:  # a value of any type was passed: its text travels instead
+            state["value"] = repr(state["value"])
+        return rebuild, (type(self), self.args, state)
 
 
 DatasetsError = DatasetsCoreError

@@ -294,8 +294,8 @@ def _reordered(mine: FeatureType, other: FeatureType, path: str) -> Any:
         if mine.keys() != other.keys():
             differ = sorted(mine.keys() ^ other.keys())
             raise CastError(
-                f"The fields {differ}{f' of {path!r}' if path else ''} are only in one of the two schemas. "
-                "Add them to the other."
+                f"The fields {differ}{f' of {path!r}' if path else ''} are only in one of the two schemas",
+                advice="Add them to the other",
             )
         return {name: _reordered(mine[name], inner, f"{path}.{name}".lstrip(".")) for name, inner in other.items()}
     if isinstance(mine, List) and isinstance(other, List):
@@ -338,7 +338,7 @@ def _recorded_features(schema: pa.Schema) -> Mapping[str, Any]:
         return {}
     except (ValueError, TypeError, AttributeError, RecursionError) as error:
         raise ConfigurationError(
-            f"The features in the metadata of an Arrow schema are invalid: {error}. Write the file again."
+            f"The features in the metadata of an Arrow schema are invalid: {error}", advice="Write the file again"
         ) from error
     return features if isinstance(features, Mapping) else {}
 
@@ -407,7 +407,9 @@ def _from_type(arrow_type: pa.DataType, depth: int) -> FeatureType:
         return Value(f"decimal128({arrow_type.precision}, {arrow_type.scale})")
     name = name_from_type(arrow_type)
     if name is None:
-        raise ConfigurationError(f"No feature supports the Arrow type {arrow_type}. Convert or remove the column first.")
+        raise ConfigurationError(
+            f"No feature supports the Arrow type {arrow_type}", advice="Convert or remove the column first"
+        )
     return Value(name)
 
 
@@ -470,8 +472,8 @@ def joined_features(features: Sequence[Features]) -> Features:
                 joined[name] = _joined(joined[name], feature) if name in joined else feature
             except _DifferError:
                 raise CastError(
-                    f"Column {name!r} is {feature} in dataset {number} and {joined[name]} in dataset {homes[name]}. "
-                    "Cast one of them, for example by cast_column()."
+                    f"Column {name!r} is {feature} in dataset {number} and {joined[name]} in dataset {homes[name]}",
+                    advice="Cast one of them, for example by cast_column()",
                 ) from None
             homes.setdefault(name, number)
     return Features(joined)
@@ -626,7 +628,8 @@ def _check_rows(rows: Sequence[Any]) -> None:
     for index, row in enumerate(rows):
         if type(row) is not dict and not isinstance(row, Mapping):
             raise CastError(
-                f"Row {index} is {shown(row)} ({type(row).__name__}), not a dict. Give each row as a dict of column to value."
+                f"Row {index} is {shown(row)} ({type(row).__name__}), not a dict",
+                advice="Give each row as a dict of column to value",
             )
 
 

@@ -196,7 +196,7 @@ class FilesIterable:
             elif os.path.isdir(path):
                 yield from _below(path)
             else:
-                raise DataFilesNotFoundError(f"{path} does not exist. Pass a file or a folder.")
+                raise DataFilesNotFoundError(f"{path} does not exist", advice="Pass a file or a folder", file=path)
 
 
 def _below(folder: str) -> Iterator[str]:
@@ -214,7 +214,7 @@ def _remote(url: str) -> Iterator[str]:
     base = url.partition("::")[0].rstrip("/")
     found = [entry.path for entry in files.list_files(url)]
     if not found:
-        raise DataFilesNotFoundError(f"{redact(url)} does not exist. Pass a file or a folder.")
+        raise DataFilesNotFoundError(f"{redact(url)} does not exist", advice="Pass a file or a folder", file=redact(url))
     for path in found:
         below = path.partition("::")[0][len(base) :]
         if not any(is_hidden(part) for part in below.split("/") if part):

@@ -66,7 +66,9 @@ def check_replaced(target: PushTarget, state: RepositoryState, replaced: Collect
         if taken:
             raise ConfigurationError(
                 f"{taken[0]!r} of {target.repo_id} belongs to the config {entry.name!r}, and pushing {target.config_name!r} "
-                f"with data_dir={target.data_dir!r} would replace it. Choose another data_dir."
+                f"with data_dir={target.data_dir!r} would replace it",
+                advice="Choose another data_dir",
+                value=target.data_dir,
             )
 
 
@@ -250,7 +252,9 @@ class _Upload:
                 if self._is_much():
                     self._send()
             if not count:
-                raise ConfigurationError(f"The split {split!r} has no shards. Push at least one shard, which may be empty.")
+                raise ConfigurationError(
+                    f"The split {split!r} has no shards", advice="Push at least one shard, which may be empty"
+                )
             for index, shard in enumerate(self.shards[-count:]):
                 shard.file.path = f"{self._target.data_dir}/{split}-{index:05d}-of-{count:05d}.parquet"
 

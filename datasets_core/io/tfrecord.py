@@ -212,7 +212,7 @@ def compression_for(target: Any, compression: str | None) -> str:
     ('GZIP', 'ZLIB', '')
     """
     if isinstance(target, io.TextIOBase):
-        raise ArgumentTypeError(f"{target!r} is opened in text mode. Open it with the mode 'wb'.")
+        raise ArgumentTypeError(f"{target!r} is opened in text mode", advice="Open it with the mode 'wb'", value=target)
     checked = checked_compression(compression)
     if checked is not None:
         return checked
@@ -232,9 +232,11 @@ def record_path(given: Any) -> str:
     'memory://out/data.tfrecord'
     """
     if hasattr(given, "write"):
-        raise ConfigurationError("num_shards requires a path, but a file was given. Pass the path of the files.")
+        raise ConfigurationError("num_shards requires a path, but a file was given", advice="Pass the path of the files")
     if not isinstance(given, (str, os.PathLike)) or not isinstance(path := os.fspath(given), str):
-        raise ArgumentTypeError(f"{given!r} is not a path or file. Pass a path, a URL, or a file opened in binary mode.")
+        raise ArgumentTypeError(
+            f"{given!r} is not a path or file", advice="Pass a path, a URL, or a file opened in binary mode", value=given
+        )
     local = None if files.is_url(path) else files.local_path(path)
     if path.endswith(("/", os.sep)) or (local is not None and os.path.isdir(local)):
         return files.join(local or path, _NAME)
@@ -284,8 +286,8 @@ def refuse_others(path: str, names: Sequence[str]) -> None:
     for name in sorted(os.listdir(folder)):
         if name.startswith(base) and _NUMBERED.fullmatch(name, len(base)) and name not in own:
             raise ConfigurationError(
-                f"{os.path.join(folder, name)} already exists, with another total number of shards. Remove "
-                "these files, or choose another path."
+                f"{os.path.join(folder, name)} already exists, with another total number of shards",
+                advice="Remove these files, or choose another path",
             )
 
 

@@ -181,8 +181,8 @@ def prepared_source(
             others = [str(version) for version in prepared_versions(root, name, config)]
             wanted = "" if pattern is None else f" of version {str(pattern)!r}"
             raise DatasetNotFoundError(
-                f"{request.path} {why}, and there is no prepared dataset{wanted} in {home}. "
-                f"Restore the path{', or choose another version: ' + ', '.join(others) if others else ''}."
+                f"{request.path} {why}, and there is no prepared dataset{wanted} in {home}",
+                advice=f"Restore the path{', or choose another version: ' + ', '.join(others) if others else ''}",
             )
         logger.warning("%s %s. Reading the dataset prepared from it: %s", request.path, why, found.folder)
         return PreparedSource(request, found)
@@ -319,8 +319,9 @@ class HubSource(FolderSource):
     def _base(self, data_dir: str) -> str:
         if data_dir.startswith("/") or "\\" in data_dir or (files.is_url(data_dir) and not self.commits.holds(data_dir)):
             raise ConfigurationError(
-                f"data_dir={data_dir!r} is not a folder in {self.commit.repo_id!r}, a repository on the Hub. "
-                "Pass a path relative to the repository."
+                f"data_dir={data_dir!r} is not a folder in {self.commit.repo_id!r}, a repository on the Hub",
+                advice="Pass a path relative to the repository",
+                value=data_dir,
             )
         return self.commits.pinned(data_dir if files.is_url(data_dir) else files.join(self.folder, data_dir))
 

@@ -143,7 +143,8 @@ def hub_records_source(request: Request, commits: HubCommits, commit: HubCommit)
     elif homes != {inner}:
         listed = ", ".join(commit.url(home) for home in sorted(homes)[:_LISTED])
         raise ConfigurationError(
-            f"{place} has several datasets prepared by TensorFlow Datasets. Load one of them: load_dataset(URL) with {listed}."
+            f"{place} has several datasets prepared by TensorFlow Datasets",
+            advice=f"Load one of them: load_dataset(URL) with {listed}",
         )
     else:
         folder = _picked(request, commits, commit, inner, found)
@@ -223,8 +224,9 @@ def _is_home(folder: str) -> bool:
         return False
     listed = [_shown(os.path.join(folder, child)) for child in datasets[:_LISTED]] + ["…"] * (len(datasets) > _LISTED)
     raise ConfigurationError(
-        f"{folder} has {len(datasets)} dataset{'s' * (len(datasets) > 1)} prepared by TensorFlow Datasets: "
-        f"{', '.join(listed)}. Load one of them: load_dataset({os.path.join(folder, datasets[0])!r})."
+        f"{folder} has {len(datasets)} dataset{'s' * (len(datasets) > 1)} prepared by TensorFlow Datasets: {', '.join(listed)}",
+        advice=f"Load one of them: load_dataset({os.path.join(folder, datasets[0])!r})",
+        file=folder,
     )
 
 

@@ -189,7 +189,8 @@ def reader_maker(reader: Any, reader_kwargs: Mapping[str, Any] | None = None) ->
     if isinstance(reader, SampleReader):
         if kwargs:
             raise ConfigurationError(
-                "reader_kwargs require a reader class, but the dataset has a reader object. Create that object with them."
+                "reader_kwargs require a reader class, but the dataset has a reader object",
+                advice="Create that object with them",
             )
         return lambda: reader
     if isinstance(reader, type) and not issubclass(reader, SampleReader) and reader.__module__.startswith(_OTHERS):
@@ -206,12 +207,12 @@ def _made(reader: Any, kwargs: Mapping[str, Any]) -> SampleReader:
     try:
         made = reader(**kwargs)
     except TypeError as error:
-        raise ArgumentTypeError(f"The reader cannot be created with {kwargs!r}: {error}. Fix reader_kwargs.") from error
+        raise ArgumentTypeError(f"The reader cannot be created with {kwargs!r}: {error}", advice="Fix reader_kwargs") from error
     if isinstance(made, SampleReader):
         return made
     if callable(getattr(made, "samples", None)):
         return _Adapted(made)
-    raise ArgumentTypeError(f"{made!r} is not a reader. Derive its class from slim.SampleReader.")
+    raise ArgumentTypeError(f"{made!r} is not a reader", advice="Derive its class from slim.SampleReader", value=made)
 
 
 class _Adapted(SampleReader):

@@ -251,7 +251,7 @@ class ParallelReader(Runner):
             )
             self._queue = queue
         elif queue is not self._queue and (not isinstance(queue, list | tuple) or queue != self._queue):
-            raise ConfigurationError("The reader only reads the first queue passed to it. Create another reader.")
+            raise ConfigurationError("The reader only reads the first queue passed to it", advice="Create another reader")
         return self._samples
 
     def num_records_produced(self, name: str | None = None) -> int:
@@ -499,12 +499,12 @@ class PrefetchQueue(Runner):
             return self._kept.pop(0)
         with ahead.changed:
             if ahead.is_lost:
-                raise ConfigurationError("The queue belongs to the parent process. Create one in this process.")
+                raise ConfigurationError("The queue belongs to the parent process", advice="Create one in this process")
             ahead.start([ahead.run] * ahead.num_threads)
             while not (ahead.is_closed or ahead.first in ahead.made or ahead.first in ahead.failures):
                 ahead.changed.wait()
             if ahead.is_closed:
-                raise ConfigurationError("The queue is closed. Create a new one.")
+                raise ConfigurationError("The queue is closed", advice="Create a new one")
             number = ahead.first
             if number in ahead.failures:
                 self._fail(ahead.failures[number])
@@ -526,7 +526,8 @@ class PrefetchQueue(Runner):
             self._shapes = shapes if self._shapes is None else self._shapes
             if shapes != self._shapes:
                 raise ConfigurationError(
-                    f"An element has arrays of shapes {shapes}, but the first one had {self._shapes}. Pass dynamic_pad=True."
+                    f"An element has arrays of shapes {shapes}, but the first one had {self._shapes}",
+                    advice="Pass dynamic_pad=True",
                 )
         return element
 

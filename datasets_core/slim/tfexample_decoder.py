@@ -55,7 +55,7 @@ class MessageDecoder(DataDecoder):
         for item, handler in items_to_handlers.items():
             if not isinstance(handler, ItemHandler):
                 raise ConfigurationError(
-                    f"The handler of item {item!r} is {handler!r}. Pass an ItemHandler, such as slim.Tensor('key')."
+                    f"The handler of item {item!r} is {handler!r}", advice="Pass an ItemHandler, such as slim.Tensor('key')"
                 )
         self._handlers = dict(items_to_handlers)
 
@@ -270,7 +270,9 @@ class RowDecoder(DataDecoder):
         items = items_to_columns if isinstance(items_to_columns, Mapping) else {name: name for name in items_to_columns}
         for item, column in items.items():
             if not isinstance(column, str | ItemHandler):
-                raise ConfigurationError(f"Item {item!r} has the value {column!r}. Pass a column name or an ItemHandler.")
+                raise ConfigurationError(
+                    f"Item {item!r} has the value {column!r}", advice="Pass a column name or an ItemHandler"
+                )
         self._items = dict(items)
 
     def decode(self, data: Mapping[str, Any], items: Sequence[str] | None = None) -> list[Any]:
@@ -377,7 +379,7 @@ class TFSequenceExampleDecoder(MessageDecoder):
         both = [key for key in self._context if key in self._sequence]
         if both:
             raise ConfigurationError(
-                f"The keys {both} are both in the context and in the sequence. Remove them from one of the two."
+                f"The keys {both} are both in the context and in the sequence", advice="Remove them from one of the two"
             )
         self._parsers: dict[tuple[str, ...], SequenceParser] = {}
 

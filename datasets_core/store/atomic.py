@@ -222,7 +222,9 @@ def check_replaceable(path: str, *, sources: Iterable[str] = ()) -> None:
     is_cache = schema is not None and (schema.names == ["indices"] or _has_fingerprint(known.get(b"huggingface")))
     if not is_cache or path in sources:
         raise ConfigurationError(
-            f"{path} is not a cache file and is not overwritten. Name another file, or remove this one first."
+            f"{path} is not a cache file and is not overwritten",
+            advice="Name another file, or remove this one first",
+            file=path,
         )
 
 

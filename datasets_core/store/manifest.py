@@ -602,7 +602,7 @@ def kind_of(path: str, storage_options: dict[str, Any] | None = None) -> str:
             handle.seek(max(size - 10, 0))
             tail = handle.read(10)
     except FileNotFoundError as error:
-        raise FileNotFoundDatasetsError(f"{path} does not exist. Check the path.") from error
+        raise FileNotFoundDatasetsError(f"{path} does not exist", advice="Check the path", file=path) from error
     advice = "Write that file again, or leave it out"
     if head[:6] == ARROW_MAGIC:
         check_tail(path, "arrow", size, tail, advice=advice)

@@ -131,8 +131,9 @@ class _Seeing:
         if self._mark not in _seen:
             if not os.path.exists(self._mark):
                 raise ConfigurationError(
-                    f"The worker on {socket.gethostname()} does not see the folder {os.path.dirname(self._mark)}, "
-                    "where this process puts results together. Use a folder that all machines share, for cache_dir= too."
+                    f"The worker on {socket.gethostname()} does not see the folder {os.path.dirname(self._mark)}, where this "
+                    "process puts results together",
+                    advice="Use a folder that all machines share, for cache_dir= too",
                 )
             _seen.add(self._mark)
         return self._function(*arguments)

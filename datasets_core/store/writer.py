@@ -393,7 +393,7 @@ class ShardWriter:
         self._batch_bytes = self._joined_bytes if divides else self._batch_bytes
         self._batch_rows = defaults.batch_rows if batch_rows is None else batch_rows
         if min(self._max_shard_bytes, self._batch_bytes, self._batch_rows) < 1:
-            raise ConfigurationError("Shards and batches must hold at least one byte and one row. Give larger limits.")
+            raise ConfigurationError("Shards and batches must hold at least one byte and one row", advice="Give larger limits")
         self._small: list[pa.RecordBatch] = []
         self._small_bytes = self._small_rows = 0
         self._records: list[ShardRecord] = []
@@ -454,15 +454,15 @@ class ShardWriter:
             return batch
         if batch.schema.names != self.schema.names:
             raise CastError(
-                f"A batch has the columns {batch.schema.names}, but the shard {self.stem} has {self.schema.names}. "
-                "Cast the batch before writing it."
+                f"A batch has the columns {batch.schema.names}, but the shard {self.stem} has {self.schema.names}",
+                advice="Cast the batch before writing it",
             )
         columns = []
         for column, field in zip(batch.columns, self.schema, strict=True):
             if column.type != field.type and plain_type(column.type) != field.type:
                 raise CastError(
-                    f"Column {field.name!r} of a batch is {column.type}, but in the shard {self.stem} it is {field.type}. "
-                    "Cast the batch before writing it."
+                    f"Column {field.name!r} of a batch is {column.type}, but in the shard {self.stem} it is {field.type}",
+                    advice="Cast the batch before writing it",
                 )
             columns.append(column if column.type == field.type else column.cast(field.type))
         return pa.RecordBatch.from_arrays(columns, schema=self.schema)
@@ -619,7 +619,9 @@ class _ParquetShard(_OpenShard):
             self._writer = pq.ParquetWriter(self.sink, schema, write_page_checksum=True)
         except (pa.ArrowNotImplementedError, pa.ArrowInvalid) as error:
             self.file.discard()
-            raise CastError(f"Parquet cannot store these columns: {error}. Use file_format='arrow', or cast them.") from error
+            raise CastError(
+                f"Parquet cannot store these columns: {error}", advice="Use file_format='arrow', or cast them"
+            ) from error
         except BaseException:
             self.file.discard()
             raise

@@ -139,8 +139,9 @@ def register(cls: type, name: str) -> bool:
         known = _classes.get(name)
         if known is not None and not _is_same_code(known, cls):
             raise ConfigurationError(
-                f"{known.__module__}.{known.__qualname__} is already registered as builder {name!r}, which is also the name of "
-                f"{cls.__module__}.{cls.__qualname__}. Rename one, or define it with skip_registration=True."
+                f"{known.__module__}.{known.__qualname__} is already registered as builder {name!r}, which is also the name "
+                f"of {cls.__module__}.{cls.__qualname__}",
+                advice="Rename one, or define it with skip_registration=True",
             )
         _classes[name] = cls
     return True

@@ -229,8 +229,8 @@ class DatasetBuilder(SplitReading, LibraryBuilder):
         listed = next((each for each in self.BUILDER_CONFIGS if each.name == config.name), config)
         if listed is not config and listed != config:
             raise ConfigurationError(
-                f"The config {config.name!r} differs from the one with that name in BUILDER_CONFIGS of {self.name!r}. "
-                f"Pass config={config.name!r}, or rename your config."
+                f"The config {config.name!r} differs from the one with that name in BUILDER_CONFIGS of {self.name!r}",
+                advice=f"Pass config={config.name!r}, or rename your config",
             )
 
     @classmethod
@@ -425,8 +425,8 @@ class DatasetBuilder(SplitReading, LibraryBuilder):
             if not os.path.isfile(path) or prepared_manifest(self._cache_dir) is not None:
                 return
             raise ConfigurationError(
-                f"{self._cache_dir} has a dataset prepared by another library, which would be overwritten. "
-                "Pass another data_dir."
+                f"{self._cache_dir} has a dataset prepared by another library, which would be overwritten",
+                advice="Pass another data_dir",
             )
 
     def look_at_built(self) -> None:
@@ -499,7 +499,9 @@ class BeamBasedBuilder(DatasetBuilder, skip_registration=True):
 
     def _build_pcollection(self, pipeline: Any, **kwargs: Any) -> Any:
         """Return a `PCollection` of pairs of key and row.  Called with the `gen_kwargs` of a `SplitGenerator`."""
-        raise ConfigurationError(f"{type(self).__name__} has no _build_pcollection. Implement it or _generate_examples.")
+        raise ConfigurationError(
+            f"{type(self).__name__} has no _build_pcollection", advice="Implement it or _generate_examples"
+        )
 
     def _generate_examples(self, *args: Any, **kwargs: Any) -> Any:
         return self._build_pcollection(*args, **kwargs)
@@ -568,6 +570,7 @@ def _arguments(rows: Any) -> dict[str, Any]:
         return {_ROWS: rows}
     if not isinstance(rows, Iterable) and not is_beam(rows):
         raise ConfigurationError(
-            f"_split_generators returned {rows!r} ({type(rows).__name__}) for a split. Return self._generate_examples(…)."
+            f"_split_generators returned {rows!r} ({type(rows).__name__}) for a split",
+            advice="Return self._generate_examples(…)",
         )
     return {_ROWS: rows}

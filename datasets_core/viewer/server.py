@@ -451,8 +451,8 @@ class Viewer:
         self._is_open = host not in _LOOPBACK
         if self._is_open and not token:
             raise ConfigurationError(
-                f"--host {host} lets other machines connect. Pass --token with a secret: who has it sees the dataset, over a "
-                "connection that is not encrypted."
+                f"--host {host} lets other machines connect",
+                advice="Pass --token with a secret: who has it sees the dataset, over a connection that is not encrypted",
             )
         self.opened = opened
         self._socket = _bound(host, port)
@@ -526,7 +526,9 @@ def _bound(host: str, port: int) -> socket.socket:
     except (OSError, OverflowError) as error:
         found.close()
         reason = getattr(error, "strerror", None) or str(error)
-        raise ConfigurationError(f"Port {port} of {host} cannot be used: {reason}. Pass another --port, or none.") from error
+        raise ConfigurationError(
+            f"Port {port} of {host} cannot be used: {reason}", advice="Pass another --port, or none"
+        ) from error
     return found
 
 
@@ -543,7 +545,7 @@ def browse(url: str) -> None:
         is_open = False
     if not is_open:
         raise ConfigurationError(
-            "No browser was found on this machine. Pass --no-browser, and open the printed address elsewhere."
+            "No browser was found on this machine", advice="Pass --no-browser, and open the printed address elsewhere"
         )
 
 

@@ -161,7 +161,8 @@ class Caller:
             found.extend(made)
             if not _are_unchanged(kept, found, rows):
                 raise ConfigurationError(
-                    "The function modified an object that it had returned for another row. Return a new object for each row."
+                    "The function modified an object that it had returned for another row",
+                    advice="Return a new object for each row",
                 )
             return
         for value in made:
@@ -350,7 +351,7 @@ def number_of_parts(num_proc: int | None, rows: int, engine: Engine | None = Non
             count = max(_LEAST_PARTS, 1 << (4 * count - 1).bit_length())
         return max(1, min(count, rows))
     if count < 0:
-        raise ConfigurationError(f"Invalid num_proc={num_proc}. Give 1 or more, or None.")
+        raise ConfigurationError(f"Invalid num_proc={num_proc}", advice="Give 1 or more, or None")
     return max(1, min(count, rows))
 
 

@@ -214,8 +214,8 @@ def mask_of(found: Any, size: int) -> Any:
         found = found.to_list()
     if not hasattr(found, "__len__") or isinstance(found, (str, bytes, dict)):
         raise ArgumentTypeError(
-            f"The function passed to filter() returned a {type(found).__name__} for a batch. "
-            "Return a list or an array with one boolean for each row."
+            f"The function passed to filter() returned a {type(found).__name__} for a batch",
+            advice="Return a list or an array with one boolean for each row",
         )
     if len(found) != size:
         raise MaskLengthError(len(found), size=size)
@@ -348,7 +348,9 @@ class Transforms(Rows):
         inputs, removed = self._named(input_columns), self._named(remove_columns)
         asked = None if features is None else as_features(features)
         if on_mixed_types not in (None, "use_json"):
-            raise ConfigurationError(f"Invalid on_mixed_types={on_mixed_types!r}. Give 'use_json' or None.")
+            raise ConfigurationError(
+                f"Invalid on_mixed_types={on_mixed_types!r}", advice="Give 'use_json' or None", value=on_mixed_types
+            )
         size = as_size(batch_size)
         calls = self._calls("map", function or _same, fn_kwargs, with_indices, with_rank)
         _check_suffix(suffix_template)
@@ -449,7 +451,7 @@ class Transforms(Rows):
 
             if with_indices or with_rank or input_columns is not None or fn_kwargs:
                 raise ConfigurationError(
-                    "An Arrow expression takes no with_indices=, with_rank=, input_columns= or fn_kwargs=. Remove them."
+                    "An Arrow expression takes no with_indices=, with_rank=, input_columns= or fn_kwargs=", advice="Remove them"
                 )
             expression: Any = function
             return self._kept_rows(lambda: rows_where(self, expression), "filter", function, **keeping)
@@ -533,7 +535,7 @@ class Transforms(Rows):
         number_of_parts(num_proc, 1)
         names = self._named(by_column)
         if names is None and batch_size is None:
-            raise ConfigurationError("batch() takes either batch_size or by_column. Give one of them.")
+            raise ConfigurationError("batch() takes either batch_size or by_column", advice="Give one of them")
         size = as_size(batch_size) or max(self.num_rows, 1)
         features = batched_features(self._features)
         decisive = ("batch", checked_batch_size(size) if names is None else names, drop_last_batch)
@@ -575,9 +577,13 @@ class Transforms(Rows):
         from datasets_core.dataset.transforms.calling import Calls
 
         if not callable(function):
-            raise ArgumentTypeError(f"{verb}() takes a function, found {type(function).__name__}. Give the function itself.")
+            raise ArgumentTypeError(
+                f"{verb}() takes a function, found {type(function).__name__}", advice="Give the function itself"
+            )
         if fn_kwargs is not None and not isinstance(fn_kwargs, Mapping):
-            raise ArgumentTypeError(f"fn_kwargs={fn_kwargs!r} is not a dict. Give a dict of argument name to value.")
+            raise ArgumentTypeError(
+                f"fn_kwargs={fn_kwargs!r} is not a dict", advice="Give a dict of argument name to value", value=fn_kwargs
+            )
         return Calls(function, dict(fn_kwargs or {}), with_indices, with_rank, verb, self._split)
 
     def _seen(self) -> tuple[Any, ...]:
@@ -619,7 +625,9 @@ def _check_suffix(template: str) -> None:
     if fields != {"rank", "num_proc"}:
         found = ", ".join(sorted(fields)) or "none"
         raise ConfigurationError(
-            f"suffix_template={template!r} has the fields {found}, expected rank and num_proc. Remove it: it has no effect."
+            f"suffix_template={template!r} has the fields {found}, expected rank and num_proc",
+            advice="Remove it: it has no effect",
+            value=template,
         )
 
 

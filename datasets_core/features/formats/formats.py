@@ -153,7 +153,7 @@ def register_tabular(form: TabularFormat) -> None:
         known = _NAMES.get(name)
         if name in _NAMES and known != form.name:
             raise ConfigurationError(
-                f"{name!r} is already a name of the format {known or 'python'!r}. Use another name for the new format."
+                f"{name!r} is already a name of the format {known or 'python'!r}", advice="Use another name for the new format"
             )
     _NAMES.update(dict.fromkeys((form.name, *form.aliases), form.name))
     TABULAR[form.name] = form
@@ -224,7 +224,7 @@ def check_format(name: str | None, kwargs: Mapping[str, Any]) -> None:
             raise ArgumentTypeError(f"The format {name or 'python'!r} takes no argument {odd!r}. {takes}")
     if name == "custom" and not callable(kwargs.get("transform")):
         raise ConfigurationError(
-            f"The format 'custom' needs a function, found {kwargs.get('transform')!r}. Use set_transform(function)."
+            f"The format 'custom' needs a function, found {kwargs.get('transform')!r}", advice="Use set_transform(function)"
         )
     package = name if name in _PACKAGES else None if form is None else form.package
     if package is not None and not is_installed(package):
@@ -380,7 +380,9 @@ class NumpyKit:
             try:
                 name = np.dtype(dtype).str
             except TypeError as error:
-                raise ConfigurationError(f"dtype={dtype!r} is not a numpy dtype. Use a dtype such as 'float32'.") from error
+                raise ConfigurationError(
+                    f"dtype={dtype!r} is not a numpy dtype", advice="Use a dtype such as 'float32'", value=dtype
+                ) from error
             self.casting = self.cell_casting = Casting(name, name, name)
 
     def batch(self, values: Array) -> Any:
@@ -461,7 +463,9 @@ class TorchKit(_TensorKit):
         if isinstance(dtype, str):
             dtype = getattr(torch, dtype.removeprefix("torch."), dtype)
         if dtype is not None and not isinstance(dtype, torch.dtype):
-            raise ConfigurationError(f"dtype={dtype!r} is not a torch dtype. Use a dtype such as torch.float32.")
+            raise ConfigurationError(
+                f"dtype={dtype!r} is not a torch dtype", advice="Use a dtype such as torch.float32", value=dtype
+            )
         self._torch, self._dtype, self._device = torch, dtype, device
         self._is_shared, self._has_grad, self._is_pinned = copy is False, requires_grad, pin_memory
         self._is_plain = dtype is None and device is None and not requires_grad and not pin_memory
@@ -521,7 +525,8 @@ class JaxKit(_TensorKit):
             limits = np.iinfo(self._integers)
             if values.size and (values.max() > limits.max or values.min() < limits.min):
                 raise CastError(
-                    f"An integer does not fit {self._integers.name}, which jax uses here. Set jax_enable_x64, or pass a dtype."
+                    f"An integer does not fit {self._integers.name}, which jax uses here",
+                    advice="Set jax_enable_x64, or pass a dtype",
                 )
             dtype = self._integers
         return self._jnp.array(values, dtype=dtype, device=self._device)
@@ -538,7 +543,9 @@ class TensorflowKit(_TensorKit):
         try:
             self._dtype = None if dtype is None else tf.as_dtype(dtype)
         except TypeError as error:
-            raise ConfigurationError(f"dtype={dtype!r} is not a tensorflow dtype. Use a dtype such as tf.float32.") from error
+            raise ConfigurationError(
+                f"dtype={dtype!r} is not a tensorflow dtype", advice="Use a dtype such as tf.float32", value=dtype
+            ) from error
         self._tf, self._device = tf, device
         self.casting = (DEFAULT if dtype is None else STORED)._replace(has_clocks=False)
         self.cell_casting = self.casting

@@ -335,7 +335,7 @@ def check_endpoint(endpoint: str) -> None:
         origin_of(endpoint)
     except DownloadError as error:
         raise ConfigurationError(
-            f"The endpoint {redact(endpoint)!r} of the Hub is not an http(s) URL. Fix HF_ENDPOINT or hub_endpoint."
+            f"The endpoint {redact(endpoint)!r} of the Hub is not an http(s) URL", advice="Fix HF_ENDPOINT or hub_endpoint"
         ) from error
 
 
@@ -637,10 +637,14 @@ def client_package() -> Any:
 
 def _check_names(repo_id: str, revision: str) -> None:
     if not isinstance(repo_id, str) or not is_repo_id(repo_id):
-        raise ConfigurationError(f"{repo_id!r} is not a valid name of a dataset on the Hub. Write org/name.")
+        raise ConfigurationError(
+            f"{repo_id!r} is not a valid name of a dataset on the Hub", advice="Write org/name", value=repo_id
+        )
     if not isinstance(revision, str):
         raise ConfigurationError(
-            f"{revision!r} is not a valid revision of {repo_id!r}. Pass a branch, a tag or a commit as a string."
+            f"{revision!r} is not a valid revision of {repo_id!r}",
+            advice="Pass a branch, a tag or a commit as a string",
+            value=revision,
         )
     if not is_inner_path(revision) or any(letter.isspace() or not letter.isprintable() for letter in revision):
         raise RevisionNotFoundError(repo_id, revision)  # not a valid ref of git, and it would be a path

@@ -138,7 +138,7 @@ def filename_prefix_for_split(name: str, split: str) -> str:
     """
     if os.path.basename(name) != name or not re.fullmatch(r"\w+(\.\w+)*", split):
         raise ConfigurationError(
-            f"{name!r} and {split!r} are not valid names of a dataset and a split. Pass names without slashes."
+            f"{name!r} and {split!r} are not valid names of a dataset and a split", advice="Pass names without slashes"
         )
     return f"{camelcase_to_snakecase(name)}-{split}"
 
@@ -539,13 +539,13 @@ class _Labelled(TaskTemplate):
         if column not in features:
             known = ", ".join(map(repr, features))
             raise ConfigurationError(
-                f"The task {self.task!r} takes its labels from column {column!r}, which is not one of the "
-                f"features. Name one of {known}."
+                f"The task {self.task!r} takes its labels from column {column!r}, which is not one of the features",
+                advice=f"Name one of {known}",
             )
         if not isinstance(features[column], ClassLabel):
             raise ConfigurationError(
-                f"The task {self.task!r} takes its labels from column {column!r}, which is {features[column]!r}. "
-                "Make it a ClassLabel, or leave the task out."
+                f"The task {self.task!r} takes its labels from column {column!r}, which is {features[column]!r}",
+                advice="Make it a ClassLabel, or leave the task out",
             )
         aligned = copy.copy(self)
         schema = Features({**self.label_schema, "labels": features[column]})
@@ -604,8 +604,8 @@ class AutomaticSpeechRecognition(TaskTemplate):
         """
         if not isinstance(features.get(self.audio_column), Audio):
             raise ConfigurationError(
-                f"The task {self.task!r} takes its sounds from column {self.audio_column!r}, which is not an Audio feature. "
-                "Name a column of audio clips, or leave the task out."
+                f"The task {self.task!r} takes its sounds from column {self.audio_column!r}, which is not an Audio feature",
+                advice="Name a column of audio clips, or leave the task out",
             )
         aligned = copy.copy(self)
         schema = Features({**self.input_schema, "audio": features[self.audio_column]})

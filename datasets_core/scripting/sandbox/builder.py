@@ -492,7 +492,7 @@ def _split_of(entry: Any, script: str) -> SplitGenerator:
         gen_kwargs = decoded(entry[1], remote_value)
         if isinstance(gen_kwargs, dict):
             return SplitGenerator(entry[0], gen_kwargs)
-    raise ConfigurationError(f"{script} sent invalid splits from its confined process. Do not trust it.")
+    raise ConfigurationError(f"{script} sent invalid splits from its confined process", advice="Do not trust it")
 
 
 def _no_key(key: Any) -> dict[str, Any]:

@@ -326,8 +326,8 @@ class OwnFiles:
         for name, path in paths.items():
             if path not in self._commit.files:
                 raise DataFilesNotFoundError(
-                    f"{redact(name)} is not a file of {self._commit.repo_id} at commit {self._commit.sha}. "
-                    "Check its name in the script; relative paths start from the root of the repository."
+                    f"{redact(name)} is not a file of {self._commit.repo_id} at commit {self._commit.sha}",
+                    advice="Check its name in the script; relative paths start from the root of the repository",
                 )
         here = self._fresh if force else {path for path in paths.values() if self._is_here(path)}
         wanted = [path for path in dict.fromkeys(paths.values()) if path not in here]

@@ -183,8 +183,8 @@ def parts_of(stream: Streamed, whole: StreamBatches, count: int) -> list[StreamB
     plan = stream._plan
     if not plan.divides(number):
         raise ConfigurationError(
-            f"num_shards={number} needs the number of rows, which is unknown. Use max_shard_size= instead, or a stream "
-            "whose number of rows is known, without filter() and similar steps."
+            f"num_shards={number} needs the number of rows, which is unknown",
+            advice="Use max_shard_size= instead, or a stream whose number of rows is known, without filter() and similar steps",
         )
     if number == 1:
         return [whole]

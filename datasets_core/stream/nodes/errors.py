@@ -77,9 +77,13 @@ class Quarantine:
             ConfigurationError: another kind of file, or one that is not on this machine.
         """
         if is_url(self.path):
-            raise ConfigurationError(f"quarantine={redact(self.path)!r} is not a local file. Give the path of a local file.")
+            raise ConfigurationError(
+                f"quarantine={redact(self.path)!r} is not a local file", advice="Give the path of a local file"
+            )
         if not self.path.endswith((".jsonl", ".json", ".ndjson", ".parquet")):
-            raise ConfigurationError(f"quarantine={self.path!r} has an unknown extension. Give a .jsonl or a .parquet file.")
+            raise ConfigurationError(
+                f"quarantine={self.path!r} has an unknown extension", advice="Give a .jsonl or a .parquet file", value=self.path
+            )
 
     def write(self, delivery: Delivery, failed: Mapping[int, Exception], step: str) -> None:
         """Write rows that failed, except those in the file already.
@@ -142,7 +146,9 @@ class Quarantine:
 
     def _foreign(self, what: str) -> ConfigurationError:
         return ConfigurationError(
-            f"quarantine={self.path!r} already exists and does not contain failed rows: {what}. Give the path of a new file."
+            f"quarantine={self.path!r} already exists and does not contain failed rows: {what}",
+            advice="Give the path of a new file",
+            value=self.path,
         )
 
     def _add_to_parquet(self, records: list[dict[str, Any]]) -> None:
