@@ -288,3 +288,23 @@ def test_streams_that_are_put_together_know_their_columns() -> None:
     assert list(both) == [{"a": 1, "b": 1}, {"a": 2, "b": 2}]
     with pytest.raises(ValueError, match="Column 'a' is duplicated"):
         list(concatenate_datasets([one, one], axis=1))
+
+
+def test_decoding_of_media_can_be_replaced(monkeypatch) -> None:
+    data = {"i": [{"bytes": b"abc", "path": None}, None]}
+    dataset = Dataset.from_dict(data, features=Features({"i": Image()}))
+    monkeypatch.setattr(Image, "decode_example", lambda self, value, token_per_repo_id=None: value["bytes"].decode())
+    assert dataset[:] == {"i": ["abc", None]}
+    nested = Dataset.from_dict({"i": [data["i"]]}, features=Features({"i": List(Image())}))
+    assert nested[0] == {"i": ["abc", None]}
+    assert dataset.with_format("numpy")["i"][:].tolist() == ["abc", None]
+    assert list(dataset.to_iterable_dataset()) == [{"i": "abc"}, {"i": None}]
+    assert dataset.map(lambda row: {"n": row["i"]}, load_from_cache_file=False)["n"][:] == ["abc", None]
+    assert dataset.cast_column("i", Image(decode=False))[0] == {"i": {"bytes": b"abc", "path": None}}
+
+
+def test_a_column_can_be_called_self() -> None:
+    features = Features(self=Value("string"))
+    assert features == Features({"self": Value("string")})
+    features.update(self=Value("int8"))
+    assert Features.from_dict(dataclasses.asdict(DatasetInfo(features=features))["features"]) == {"self": Value("int8")}
