@@ -46,7 +46,14 @@ ROOT = Path(__file__).parents[1]
 
 # Names of `datasets` that two libraries of PyPI or more use (imports and attribute chains in 57 libraries, November 2026).
 USED = [
+    "config.DEFAULT_HF_CACHE_HOME",
+    "config.DEFAULT_HF_DATASETS_CACHE",
+    "config.DEFAULT_HF_MODULES_CACHE",
     "config.DOWNLOADED_DATASETS_DIR",
+    "config.ENV_VARS_TRUE_VALUES",
+    "config.IS_OPUS_SUPPORTED",
+    "config.USE_PARQUET_EXPORT",
+    "config.USE_TORCH",
     "config.EXTRACTED_DATASETS_DIR",
     "config.MODULE_NAME_FOR_DYNAMIC_MODULES",
     "packaged_modules.folder_based_builder.folder_based_builder.FolderBasedBuilder",
@@ -222,6 +229,8 @@ def test_settings_are_changed_or_refused(alias: ModuleType, tmp_path: Path, monk
     assert config.settings().cache_dir == str(tmp_path)
     assert tmp_path == alias.config.HF_DATASETS_CACHE
     assert tmp_path / "downloads" == alias.config.DOWNLOADED_DATASETS_PATH
+    assert str(tmp_path.parent) == alias.config.HF_CACHE_HOME
+    assert tmp_path.parent / "modules" == alias.config.HF_MODULES_CACHE
     alias.config.PARQUET_ROW_GROUP_SIZE_FOR_IMAGE_DATASETS = 100  # as it is
     with pytest.raises(ConfigurationError, match="PARQUET_ROW_GROUP_SIZE_FOR_IMAGE_DATASETS cannot be changed"):
         alias.config.PARQUET_ROW_GROUP_SIZE_FOR_IMAGE_DATASETS = 7
