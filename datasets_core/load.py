@@ -20,7 +20,7 @@ from datasets_core.engines.deadline import Deadline
 from datasets_core.errors import ArgumentTypeError, ConfigurationError, LockDriftError, UnknownOptionError, UnknownSplitError
 from datasets_core.features.schema import Features
 from datasets_core.fetch.checksums import DownloadConfig, DownloadMode, VerificationMode
-from datasets_core.files import check_writable, disk_errors, local_path, write_atomically
+from datasets_core.files import check_writable, disk_errors, local_path, remove_dead_temporaries, write_atomically
 from datasets_core.meta.data_files import DataFiles, DataFilesDict
 from datasets_core.meta.splits import ReadInstruction, Split, parse_split
 from datasets_core.meta.version import Version
@@ -549,6 +549,8 @@ def lock_dataset(
     moved = [] if before is None else differences(before, made)
     if moved and not update:
         raise LockDriftError(place, moved)
+    with disk_errors(place):
+        remove_dead_temporaries(place)
     if before is not None and not moved:
         return LockOutcome(place, (), is_written=False)
     write_atomically(place, made.text().encode("utf-8", "surrogatepass"))
