@@ -188,7 +188,7 @@ class Config:
         for name in _FOLDERS:
             folder = getattr(self, name)
             if not isinstance(folder, str) or not folder or "\0" in folder:
-                raise ConfigurationError(f"The setting {name} is {folder!r}", advice="Give a path")
+                raise ConfigurationError(f"The setting {name} is {folder!r}", advice="Give a path", value=folder)
         if self.hub_cache_dir == "":
             object.__setattr__(self, "hub_cache_dir", os.path.join(_home(os.environ), "hub"))
         for name in ("hub_endpoint", "hub_cache_dir"):
@@ -201,7 +201,11 @@ class Config:
                 raise ConfigurationError(f"The setting {name} is {getattr(self, name)!r}", advice="Give True or False")
         object.__setattr__(self, "media_paths", _paths(self.media_paths))
         if not isinstance(self.stream_cache_dir, str) or "\0" in self.stream_cache_dir:
-            raise ConfigurationError(f"The setting stream_cache_dir is {self.stream_cache_dir!r}", advice="Give a path, or ''")
+            raise ConfigurationError(
+                f"The setting stream_cache_dir is {self.stream_cache_dir!r}",
+                advice="Give a path, or ''",
+                value=self.stream_cache_dir,
+            )
         for name, choices in _CHOICES.items():
             if getattr(self, name) not in choices:
                 known = " or ".join(map(repr, choices))
@@ -210,12 +214,14 @@ class Config:
             value = getattr(self, name)
             is_whole = isinstance(value, int) and not isinstance(value, bool)
             if not (is_whole and value >= least) and not (value is None and name in _OR_NONE):
-                raise ConfigurationError(f"The setting {name} is {value!r}", advice=f"Give a whole number, {least} or more")
+                raise ConfigurationError(
+                    f"The setting {name} is {value!r}", advice=f"Give a whole number, {least} or more", value=value
+                )
         for name in _SECONDS:
             value = getattr(self, name)
             is_number = isinstance(value, (int, float)) and not isinstance(value, bool)
             if not (is_number and 0 <= value < _FOREVER and (value or name == "max_retry_wait_seconds")):
-                raise ConfigurationError(f"The setting {name} is {value!r}", advice="Give seconds, such as 10")
+                raise ConfigurationError(f"The setting {name} is {value!r}", advice="Give seconds, such as 10", value=value)
 
 
 def has_alias() -> bool:
@@ -231,7 +237,7 @@ def has_small_tokens() -> bool:
 def _paths(given: object) -> tuple[str, ...]:
     listed = (given,) if isinstance(given, (str, os.PathLike)) else given
     if not isinstance(listed, Iterable) or not all(isinstance(path, (str, os.PathLike)) and os.fspath(path) for path in listed):
-        raise ConfigurationError(f"The setting media_paths is {given!r}", advice="Give folders or URL prefixes")
+        raise ConfigurationError(f"The setting media_paths is {given!r}", advice="Give folders or URL prefixes", value=given)
     return tuple(str(os.fspath(path)) for path in listed)
 
 
@@ -401,13 +407,15 @@ def parse_size(size: int | str | None) -> int | None:
     else:
         match = re.fullmatch(_SIZE, str(size))
         if match is None:
-            raise ConfigurationError(f"max_shard_size is {size!r}", advice="Give bytes as a number, or a text such as '500MB'")
+            raise ConfigurationError(
+                f"max_shard_size is {size!r}", advice="Give bytes as a number, or a text such as '500MB'", value=size
+            )
         number, prefix, binary = match.groups()
         found = int(
             float(number.replace("_", "")) * (1024 if binary else 1000) ** ("kmgt".index(prefix.lower()) + 1 if prefix else 0)
         )
     if found < 1:
-        raise ConfigurationError(f"max_shard_size is {size!r}", advice="Give at least one byte")
+        raise ConfigurationError(f"max_shard_size is {size!r}", advice="Give at least one byte", value=size)
     return found
 
 

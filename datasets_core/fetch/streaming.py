@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import logging
 import os
 import weakref
 from collections.abc import Callable, Iterator, Mapping
@@ -11,7 +10,7 @@ from typing import TYPE_CHECKING, Any, BinaryIO
 
 from datasets_core import files
 from datasets_core.engines.threads import Watch
-from datasets_core.errors import NonMatchingChecksumError, redact
+from datasets_core.errors import NonMatchingChecksumError, logger_of, redact
 from datasets_core.fetch.checksums import (
     REGISTER_IT,
     DownloadConfig,
@@ -32,7 +31,7 @@ if TYPE_CHECKING:
     from datasets_core.fetch.http import HttpClient
     from datasets_core.fetch.remote_files import RemoteFacts, StreamedAccess
 
-logger = logging.getLogger(__name__)
+logger = logger_of(__name__)
 
 _FETCHED_BYTES = 1 << 20  # smaller files are fetched at once, and cached
 _ZIP_SCHEME = "zip://"

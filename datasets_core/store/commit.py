@@ -10,7 +10,6 @@ from __future__ import annotations
 import contextlib
 import errno
 import json
-import logging
 import os
 import shutil
 import time
@@ -21,7 +20,7 @@ from typing import IO, Any, Generic, Self, TypeVar
 
 from datasets_core import files
 from datasets_core.config import has_alias, settings
-from datasets_core.errors import DamagedShardError, DownloadError, ManifestError
+from datasets_core.errors import DamagedShardError, DownloadError, ManifestError, logger_of
 from datasets_core.meta.split_info import shard_file_name
 from datasets_core.store.manifest import (
     EXTENSIONS,
@@ -44,7 +43,7 @@ from datasets_core.store.source import with_schema
 
 # `Journal`: finished parts of a piece of work, line by line in a file, so that the same work resumes there after a crash.
 
-logger = logging.getLogger(__name__)
+logger = logger_of(__name__)
 
 FORM_KEY = "journal"  # of a header; a header without a form has the first
 _CHUNK = 1 << 20
@@ -137,9 +136,9 @@ class Journal(Generic[E]):
     def close(self) -> None:
         """Close the file."""
         if self._out is not None and not self._out.closed:
-            if self._num_added:
-                os.fsync(self._out.fileno())
-            self._out.close()
+            with files.disk_errors(self._path), self._out:
+                if self._num_added:
+                    os.fsync(self._out.fileno())
 
     def __exit__(self, *_: object) -> None:
         self.close()

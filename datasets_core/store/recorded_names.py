@@ -82,7 +82,7 @@ ScriptMemoryError ScriptTimeoutError SplitSyntaxError SplitsVerificationError St
 UnexpectedDownloadedFileError UnexpectedSplitsError UnhashableError UnknownColumnError UnknownConfigError
 UnknownExperimentError UnknownFeatureError UnknownFormatError UnknownItemError UnknownOptionError UnknownSplitError
 UnknownVersionError UnpreparableVersionError UnsafeArchiveError UntrustedPathError UntrustedScriptError UrlNotFoundError
-VerificationError WorkerDiedError WrongVersionError rebuild; exchange.disk: Disk; exchange.export: Export;
+VerificationError WorkerDiedError WrongVersionError _HarmlessWarning rebuild; exchange.disk: Disk; exchange.export: Export;
 exchange.framed_rows: FramedRows; exchange.from_files: FromFiles; exchange.from_frames: FromFrames; exchange.placing:
 _Folder _Store; exchange.pushed_rows: PushedRows; exchange.pushing: Pushing; exchange.record_sink: RecordSink;
 exchange.saved: Saved SavedShard; exchange.saved_files: SavedFiles; exchange.stream_batches: StreamBatches;

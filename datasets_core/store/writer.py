@@ -382,7 +382,8 @@ class ShardWriter:
     ) -> None:
         if file_format not in EXTENSIONS:
             raise ConfigurationError(
-                f"Unknown shard format {file_format!r}. Available formats: {', '.join(map(repr, EXTENSIONS))}."
+                f"Unknown shard format {file_format!r}. Available formats: {', '.join(map(repr, EXTENSIONS))}.",
+                value=file_format,
             )
         defaults = settings()
         self.folder, self.stem, self.split, self.file_format = folder, stem, split, file_format

@@ -6,7 +6,6 @@ import contextlib
 import dataclasses
 import inspect
 import json
-import logging
 import os
 import textwrap
 import threading
@@ -15,7 +14,7 @@ from contextvars import ContextVar
 from typing import Any, cast
 
 from datasets_core.building.cache_key import source_file
-from datasets_core.errors import ConfigurationError
+from datasets_core.errors import ConfigurationError, logger_of
 from datasets_core.features.base import Feature
 from datasets_core.meta import splits as splits
 from datasets_core.meta.info import DatasetInfo as LibraryInfo
@@ -180,7 +179,7 @@ def registered_names() -> list[str]:
     return sorted(_classes)
 
 
-logger = logging.getLogger(__name__)
+logger = logger_of(__name__)
 
 _MOST_TEXT_BYTES = 16 << 20
 

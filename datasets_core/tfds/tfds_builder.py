@@ -7,7 +7,6 @@ import contextlib
 import dataclasses
 import importlib.util
 import inspect
-import logging
 import os
 import shutil
 import tempfile
@@ -32,6 +31,7 @@ from datasets_core.errors import (
     ManifestError,
     UnknownConfigError,
     UnknownOptionError,
+    logger_of,
 )
 from datasets_core.fetch.checksums import DownloadConfig as LibraryDownloadConfig
 from datasets_core.fetch.checksums import DownloadMode
@@ -118,7 +118,7 @@ def is_beam(value: Any) -> bool:
     return any(each.__module__.startswith("apache_beam.") for each in type(value).__mro__)
 
 
-logger = logging.getLogger(__name__)
+logger = logger_of(__name__)
 
 _ROWS, _ARGUMENTS, _SPLIT = "rows that were given", "arguments of the hook", "name of the split"  # no names of arguments
 _LIBRARY = ("base_path", "hash", "repo_id", "storage_options", "token", "writer_batch_size")  # do not change rows
@@ -373,7 +373,9 @@ class DatasetBuilder(SplitReading, LibraryBuilder):
             return
         name = getattr(file_format, "value", file_format)
         if name not in _FORMATS:
-            raise ConfigurationError(f"file_format={file_format!r} is not supported. Available formats: 'arrow', 'parquet'.")
+            raise ConfigurationError(
+                f"file_format={file_format!r} is not supported. Available formats: 'arrow', 'parquet'.", value=file_format
+            )
         folder = join(self._cache_dir_root, "downloads") if download_dir is None else os.fspath(download_dir)
         manual: Any = None
         if isinstance(download_config, DownloadConfig):

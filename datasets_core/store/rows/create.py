@@ -93,7 +93,7 @@ def _column_table(name: str, values: Any, features: Features | None, on_mixed_ty
         rows = [{name: value} for value in values]
     except TypeError:
         raise ArgumentTypeError(
-            f"Column {name!r} is {values!r}, not a list of values", advice="Give a list or an array"
+            f"Column {name!r} is {values!r}, not a list of values", advice="Give a list or an array", value=values
         ) from None
     kinds = None if features is None else Features({name: features[name]})
     if not rows and kinds is None:
