@@ -83,6 +83,7 @@ def check_splits(
         raise ExpectedMoreSplitsError(
             f"{dataset!r} was built without the recorded splits {missing} (built: {list(found)})",
             advice="Fix the record or the data; verification_mode='no_checks' skips the comparison",
+            value=dataset,
         )
     extra = [name for name in found if name not in expected]
     if extra:

@@ -569,7 +569,7 @@ def write(name: str, parent: str) -> int:
     """
     if not name.isidentifier() or name != name.lower():
         raise ConfigurationError(
-            f"{name!r} is not a valid dataset name", advice="Use lower-case letters, digits and underscores"
+            f"{name!r} is not a valid dataset name", advice="Use lower-case letters, digits and underscores", value=name
         )
     folder = os.path.join(parent, name)
     if os.path.exists(folder):

@@ -191,6 +191,7 @@ def save_group(
         raise ConfigurationError(
             f"num_shards is {num_shards!r}",
             advice=f"Pass a dict with a number for each split: {', '.join(map(repr, datasets))}",
+            value=num_shards,
         )
     with on_engine(engine, num_proc=num_proc):
         wanted = {name: Shards.of(max_shard_size, (num_shards or {}).get(name), num_proc) for name in datasets}
@@ -333,7 +334,7 @@ class Shards(NamedTuple):
         if max_shard_size is not None and num_shards is not None:
             raise ConfigurationError("Pass either max_shard_size or num_shards, not both.")
         if num_shards is not None and (isinstance(num_shards, bool) or not isinstance(num_shards, int) or num_shards < 1):
-            raise ConfigurationError(f"num_shards is {num_shards!r}", advice="Pass an integer of at least 1")
+            raise ConfigurationError(f"num_shards is {num_shards!r}", advice="Pass an integer of at least 1", value=num_shards)
         return cls(num_shards, parse_size(max_shard_size), num_proc)
 
     @property
@@ -513,7 +514,7 @@ def rows_to_save(dataset: Rows, schema: pa.Schema, start: int, stop: int) -> Ite
 
 def _batches(dataset: Rows, start: int, stop: int, embeds: bool) -> Iterator[pa.RecordBatch]:
     table, index = dataset._table, dataset._index
-    most = 100 if embeds else settings().batch_rows
+    most = min(100, settings().batch_rows) if embeds else settings().batch_rows
     if index is None:
         yield from table.batches(most, start, stop)
         return

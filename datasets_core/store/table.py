@@ -394,7 +394,7 @@ class RowTable:
         known = self.schema.names
         for name in names:
             if known.count(name) != 1:
-                raise CastError(f"Unknown column {name!r}. Available columns: {', '.join(map(repr, known))}.")
+                raise CastError(f"Unknown column {name!r}. Available columns: {', '.join(map(repr, known))}.", value=name)
         columns = [known.index(name) for name in names]
         return self._with_columns(columns, pa.schema([self.schema.field(column) for column in columns], self.schema.metadata))
 

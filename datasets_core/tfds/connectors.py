@@ -86,7 +86,7 @@ def feature_of(given: Any) -> FeatureType:
     if isinstance(given, Mapping):
         for name in given:
             if not isinstance(name, str):
-                raise ConfigurationError(f"{name!r} is not a valid feature name", advice="Use a string")
+                raise ConfigurationError(f"{name!r} is not a valid feature name", advice="Use a string", value=name)
         return {name: feature_of(inner) for name, inner in given.items()}
     if isinstance(given, (list, tuple)) and len(given) == 1:
         return List(feature_of(given[0]))

@@ -158,7 +158,9 @@ class ImageArray(Image):
         if kind.name not in IMAGE_DTYPES:
             raise ConfigurationError(f"An image cannot have dtype {kind.name}. Available dtypes: {', '.join(IMAGE_DTYPES)}.")
         if encoding_format not in (None, "png", "jpeg"):
-            raise ConfigurationError(f"encoding_format={encoding_format!r} is unknown. Available formats: 'png', 'jpeg'.")
+            raise ConfigurationError(
+                f"encoding_format={encoding_format!r} is unknown. Available formats: 'png', 'jpeg'.", value=encoding_format
+            )
         super().__init__(mode=image_mode(sizes, kind.name), id=image_id(sizes, kind.name))
         object.__setattr__(self, "shape", sizes)
         object.__setattr__(self, "np_dtype", kind)

@@ -373,7 +373,9 @@ class DatasetBuilder(SplitReading, LibraryBuilder):
             return
         name = getattr(file_format, "value", file_format)
         if name not in _FORMATS:
-            raise ConfigurationError(f"file_format={file_format!r} is not supported. Available formats: 'arrow', 'parquet'.")
+            raise ConfigurationError(
+                f"file_format={file_format!r} is not supported. Available formats: 'arrow', 'parquet'.", value=file_format
+            )
         folder = join(self._cache_dir_root, "downloads") if download_dir is None else os.fspath(download_dir)
         manual: Any = None
         if isinstance(download_config, DownloadConfig):

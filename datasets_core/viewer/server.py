@@ -175,7 +175,7 @@ def _int(asked: Mapping[str, Any], name: str) -> int:
 def _path(asked: Mapping[str, Any]) -> list[str | int]:
     found = asked.get("path") or []
     if not isinstance(found, list) or not all(type(step) in (str, int) for step in found):
-        raise ConfigurationError(f"The page asks with path={found!r}, not a list of fields and numbers.")
+        raise ConfigurationError(f"The page asks with path={found!r}, not a list of fields and numbers.", value=found)
     return found
 
 

@@ -58,7 +58,7 @@ from datasets_core.building.write.jobs import (
 from datasets_core.building.write.reorder import Ordering
 from datasets_core.building.write.row_keys import Clash, as_json, from_json
 from datasets_core.building.write.runs import Run, run_bytes
-from datasets_core.config import settings
+from datasets_core.config import has_alias, settings
 from datasets_core.engines.deadline import SerialEngine, TimeUp
 from datasets_core.engines.threads import followed
 from datasets_core.errors import (
@@ -685,8 +685,8 @@ def _plan_identity(builder: Builder, options: BuildOptions, splits: Sequence[Spl
         builder.writer_batch_size,
         [(split.name, split.gen_kwargs) for split in splits],
     ]
-    if limits.job_bytes is not None:
-        parts.append(limits.job_bytes)
+    parts += [] if limits.job_bytes is None else [limits.job_bytes]
+    parts += ["alias"] if has_alias() else []
     data_files = getattr(builder.config.data_files, "identities", ())
     parts.append(json.dumps(data_files))  # with their sizes and times, which need no other look
     identity = identity_of(parts, but={path for path, _, modified in data_files if modified}) if builder.hash else None

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Self
 import numpy as np
 import pyarrow as pa
 
-from datasets_core.config import has_small_tokens, settings
+from datasets_core.config import has_alias, has_small_tokens, settings
 from datasets_core.engines import Engine
 from datasets_core.errors import ArgumentTypeError, ConfigurationError, MaskLengthError, logger_of
 from datasets_core.errors.base import put_users_frames_first
@@ -393,7 +393,8 @@ class Transforms(Rows):
             _end(engine, runner)
         if result is None:
             return copy.copy(self)
-        return self._result(other, result.table, result.features)
+        found = self._result(other, result.table, result.features)
+        return found if found.column_names or not has_alias() else found._selected(range(0))
 
     def filter(
         self,

@@ -354,7 +354,9 @@ class BioStructure(Media):
 
     def __post_init__(self) -> None:
         if self.format not in _STRUCTURES:
-            raise ConfigurationError(f"Unknown structure format {self.format!r}. Available formats: {', '.join(_STRUCTURES)}.")
+            raise ConfigurationError(
+                f"Unknown structure format {self.format!r}. Available formats: {', '.join(_STRUCTURES)}.", value=self.format
+            )
 
     def __repr__(self) -> str:
         return f"BioStructure(format={self.format!r}, decode={self.decode!r})"

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import numpy as np
 import pyarrow as pa
 
+from datasets_core.config import has_alias
 from datasets_core.errors import (
     ArgumentTypeError,
     CastError,
@@ -92,7 +93,7 @@ def _column_table(name: str, values: Any, features: Features | None, on_mixed_ty
         rows = [{name: value} for value in values]
     except TypeError:
         raise ArgumentTypeError(
-            f"Column {name!r} is {values!r}, not a list of values", advice="Give a list or an array"
+            f"Column {name!r} is {values!r}, not a list of values", advice="Give a list or an array", value=values
         ) from None
     kinds = None if features is None else Features({name: features[name]})
     if not rows and kinds is None:
@@ -124,6 +125,9 @@ def rows_table(
     check_mixed(on_mixed_types)
     check_columns(extra_columns, missing_columns)
     listed = list(rows)
+    if features is None and has_alias() and listed and all(isinstance(row, Mapping) for row in listed):
+        first = listed[0].keys()  # `datasets` takes these columns
+        listed = [row if row.keys() <= first else {name: row.get(name) for name in first} for row in listed]
     if features is None and on_mixed_types == "use_json" and all(isinstance(row, Mapping) for row in listed):
         names = list(dict.fromkeys(name for row in listed for name in row))
         return columns_table({name: [row.get(name) for row in listed] for name in names}, None, on_mixed_types)
