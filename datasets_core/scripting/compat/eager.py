@@ -360,7 +360,9 @@ def decode_image(contents: Any, channels: int | None = None, dtype: Any = np.uin
     pillow = needed("PIL.Image", "tf.image.decode_image", "datasets_core[vision]")
     kind = _numpy_type(dtype)
     if kind not in (np.dtype(np.uint8), np.dtype(np.uint16)):
-        raise ConfigurationError(f"tf.image.decode_image to {kind} is not supported. Decode to tf.uint8, and divide by 255.")
+        raise ConfigurationError(
+            f"tf.image.decode_image to {kind} is not supported", advice="Decode to tf.uint8, and divide by 255"
+        )
     data = _data(contents)
     if settings().jpeg_dct == "fast" and (fast := fast_jpeg(data, channels or None)) is not None and kind == np.uint8:
         return tensor(fast)
@@ -431,7 +433,8 @@ def resize(
     if method not in _WEIGHTS or preserve_aspect_ratio or antialias:
         raise ConfigurationError(
             f"tf.image.resize by {method!r}, with antialias={antialias} and preserve_aspect_ratio={preserve_aspect_ratio}, "
-            "is not supported. Use 'bilinear', 'nearest' or 'bicubic', without options, or install tensorflow."
+            "is not supported",
+            advice="Use 'bilinear', 'nearest' or 'bicubic', without options, or install tensorflow",
         )
     found = np.asarray(tensor(images))
     lengths = [(found.ndim - 3, int(size[0])), (found.ndim - 2, int(size[1]))]
