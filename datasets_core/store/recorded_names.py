@@ -162,7 +162,8 @@ Column; rows.file_names: FileNames; rows.formatted: CompletedRows CustomRows Tab
 rows.identified: Identified _Inverse; rows.lazy_values: LazyDict _Untouched; rows.lineage: Lineage; rows.origin: fetch;
 rows.row_block: RowBlock; rows.view: RowView; scripting.collected: Collected _OnDisk; scripting.compat.datasets:
 ScriptSequence _ScriptSequenceType; scripting.compat.eager: EagerDataset EagerGraph EagerTensor RaggedTensor RecordDataset
-ResizeMethod TensorShape TrainExample TrainFeature TrainFeatures TrainSequenceExample _FeatureLists _FeatureMap _FeatureSteps _ValueList;
+ResizeMethod TensorShape TrainExample TrainFeature TrainFeatures TrainSequenceExample
+_FeatureLists _FeatureMap _FeatureSteps _ValueList;
 scripting.epath_standin: Path as_path; scripting.faces: Face; scripting.gfile: GFile _OpensFiles _ReopenedFile _Status
 _Text; scripting.lazy_packages: Absent LazyImports LazyModules; scripting.modules: Imports Module Relative Script;
 scripting.old_helpers: NestedDataStructure PostProcessedInfo; scripting.sandbox.answers: PrefetchedFiles;
@@ -282,7 +283,8 @@ resolve=resolve.request fetch.cache=fetch.cache; Row: store=rows.row_block tfds=
 building.write.runs=building.sorted_runs dataset.transforms.jobs=transforms.new_columns; RunWriter:
 building.write.runs=building.sorted_runs dataset.transforms.jobs=transforms.new_columns; Sequence: features=features.base
 tfds=tfds.features; Shard: store.shard=store.shard stream.io.write=exchange.stream_writing; Shards:
-io.save_to_disk=exchange.saving stream.nodes.shard=stream.nodes.shard; Split: meta=meta.split tfds=tfds.info; Source: builders=builders._source
+io.save_to_disk=exchange.saving stream.nodes.shard=stream.nodes.shard; Split:
+meta=meta.split tfds=tfds.info; Source: builders=builders._source
 store=rows.lazy_values fetch.transfer=fetch.transfer resolve.request=resolve.request
 stream.nodes.positions=stream.nodes.positions; TFRecordReader: records=records.tfrecord_reader slim=slim.sample_readers;
 Tensor: slim=slim.item_handlers tfds=tfds.features; Text: builders=builders.text tfds=tfds.features; Translation:
