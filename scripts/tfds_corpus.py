@@ -132,7 +132,7 @@ def _lacking(tree: ast.Module, above: Path) -> Iterator[str]:
         for alias in node.names if isinstance(node, ast.Import | ast.ImportFrom) else ():
             module = getattr(node, "module", None) or ""
             full = f"{module}.{alias.name}" if module else alias.name
-            if tables.compat_module_of(full) is None or getattr(node, "level", 0):
+            if tables.compat_module_of(full) is None or (isinstance(node, ast.ImportFrom) and node.level):
                 continue
             parts = full.split(".") if module or alias.asname else full.split(".")[:1]
             value = _found(parts)
