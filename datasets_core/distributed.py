@@ -70,23 +70,29 @@ def split_dataset_by_node(
         [3, 4]
     """
     if strategy not in _STRATEGIES:
-        raise ConfigurationError(f"Invalid strategy {strategy!r}. Strategies: {', '.join(map(repr, _STRATEGIES))}.")
+        raise ConfigurationError(
+            f"Invalid strategy {strategy!r}", advice=f"Strategies: {', '.join(map(repr, _STRATEGIES))}", value=strategy
+        )
     if ends not in ENDS:
-        raise ConfigurationError(f"ends={ends!r} is unknown. Choose one of {', '.join(map(repr, ENDS))}.")
+        raise ConfigurationError(f"ends={ends!r} is unknown", advice=f"Choose one of {', '.join(map(repr, ENDS))}", value=ends)
     if rank is None and world_size is None:
         rank, world_size = _this_node()
     rank, world_size = whole_number("rank", rank), at_least_one("world_size", world_size)
     if not 0 <= rank < world_size:
-        raise ConfigurationError(f"rank={rank} is out of range for {world_size} nodes. Give 0 to {world_size - 1}.")
+        raise ConfigurationError(f"rank={rank} is out of range for {world_size} nodes", advice=f"Give 0 to {world_size - 1}")
     if isinstance(dataset, Dataset):
         if strategy != "auto" or ends != "keep":
             known, given = ("strategy='auto'", strategy) if strategy != "auto" else ("ends='keep'", ends)
-            raise ConfigurationError(f"Map-style datasets only support {known}, found {given!r}. Leave it out.")
+            raise ConfigurationError(
+                f"Map-style datasets only support {known}, found {given!r}", advice="Leave it out", value=given
+            )
         return dataset.shard(world_size, rank, contiguous=True)
     if strategy in ("auto", "lanes"):
         return dataset._in_shards(_rank_lanes(rank, world_size, at_least_one("lanes", lanes), ends))
     if ends != "keep":
-        raise ConfigurationError(f"ends={ends!r} is only supported with lanes. Remove strategy={strategy!r}.")
+        raise ConfigurationError(
+            f"ends={ends!r} is only supported with lanes", advice=f"Remove strategy={strategy!r}", value=ends
+        )
     return dataset.shard(world_size, rank) if strategy == "shards" else dataset._every(world_size, rank)
 
 
@@ -117,14 +123,14 @@ def _this_node() -> tuple[int, int]:
             return _number(rank), _number(world_size)
     names = ", ".join(f"{rank} and {world_size}" for rank, world_size in _RANKS)
     raise ConfigurationError(
-        f"This process has no rank: none of {names} is set, and neither ray.train nor torch.distributed runs. "
-        "Give rank= and world_size=."
+        f"This process has no rank: none of {names} is set, and neither ray.train nor torch.distributed runs",
+        advice="Give rank= and world_size=",
     )
 
 
 def _number(name: str) -> int:
     if not os.environ[name].isdecimal():
-        raise ConfigurationError(f"The environment variable {name} is {os.environ[name]!r}. Set it to a whole number.")
+        raise ConfigurationError(f"The environment variable {name} is {os.environ[name]!r}", advice="Set it to a whole number")
     return int(os.environ[name])
 
 
@@ -135,8 +141,8 @@ def _rank_lanes(rank: int, world_size: int, lanes: int, ends: str) -> RankLanes:
     lanes *= -(-world_size // lanes)
     if ends != "keep" and lanes % world_size:
         raise ConfigurationError(
-            f"{world_size} nodes do not divide {lanes} lanes, so some nodes have one lane more than others. "
-            f"Give lanes={lcm(lanes, world_size)}, or remove ends={ends!r}."
+            f"{world_size} nodes do not divide {lanes} lanes, so some nodes have one lane more than others",
+            advice=f"Give lanes={lcm(lanes, world_size)}, or remove ends={ends!r}",
         )
     return RankLanes(lanes, rank, world_size, ends)
 
@@ -220,7 +226,7 @@ def _torch_process() -> tuple[int, int]:
     told = os.environ.get("RANK", ""), os.environ.get("WORLD_SIZE", "")
     if not (told[0].isdecimal() and told[1].isdecimal()):
         raise ConfigurationError(
-            f"torch.distributed is not initialised, and the environment has RANK={told[0]!r} and WORLD_SIZE={told[1]!r}. "
-            "Call torch.distributed.init_process_group(), start by torchrun, or use split_for_process()."
+            f"torch.distributed is not initialised, and the environment has RANK={told[0]!r} and WORLD_SIZE={told[1]!r}",
+            advice="Call torch.distributed.init_process_group(), start by torchrun, or use split_for_process()",
         )
     return int(told[0]), int(told[1])

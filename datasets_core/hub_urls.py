@@ -83,15 +83,19 @@ def parse_hub_url(url: str) -> HubPath | None:
         repo_id = front
         revision, path = _split_revision(back)
         if not revision:
-            raise ConfigurationError(f"{url!r} names an empty revision. Write a branch, a tag or a commit after '@'.")
+            raise ConfigurationError(
+                f"{url!r} names an empty revision", advice="Write a branch, a tag or a commit after '@'", value=url
+            )
     else:  # an '@' further on belongs to the name of a file
         parts = rest.rstrip("/").split("/", 2)
         repo_id, revision, path = "/".join(parts[:2]), None, parts[2] if len(parts) > 2 else ""
     if not is_repo_id(repo_id):
-        raise ConfigurationError(f"{url!r} does not name a dataset repository. Write {PREFIX}org/name@revision/path.")
+        raise ConfigurationError(
+            f"{url!r} does not name a dataset repository", advice=f"Write {PREFIX}org/name@revision/path", value=url
+        )
     segments = [segment for segment in path.split("/") if segment not in ("", ".")]
     if ".." in segments:
-        raise ConfigurationError(f"{url!r} leads outside its repository. Write the path without '..'.")
+        raise ConfigurationError(f"{url!r} leads outside its repository", advice="Write the path without '..'", value=url)
     return HubPath(repo_id, revision, "/".join(segments))
 
 

@@ -114,7 +114,9 @@ class Built:
         if self._manifest is None:
             self._manifest = read_manifest(self._output_dir, self._output_storage_options)
         if self._manifest is None:
-            raise DatasetNotFoundError(f"{self.label} is not built in {self._output_dir}. Call download_and_prepare() first.")
+            raise DatasetNotFoundError(
+                f"{self.label} is not built in {self._output_dir}", advice="Call download_and_prepare() first"
+            )
         self._take_sizes(self._manifest)
         self._manifest.info.files_origin = self._file_origin.built_in(self._output_dir, self._output_storage_options)
         return self._manifest
@@ -158,7 +160,7 @@ class Built:
         for name in names.values():
             if os.path.basename(name) != name:
                 raise ConfigurationError(
-                    f"_post_processing_resources of {self.label} has the file name {name!r}. Use names without folders."
+                    f"_post_processing_resources of {self.label} has the file name {name!r}", advice="Use names without folders"
                 )
         found = self._post_process(dataset, {key: join(self._output_dir, name) for key, name in names.items()})
         return dataset if found is None else found
@@ -241,7 +243,7 @@ def _checked(config: Any) -> ReadConfig:
     if config is None:
         return ReadConfig()
     if not isinstance(config, ReadConfig):
-        raise ArgumentTypeError(f"read_config={config!r} is not a ReadConfig. Pass a ReadConfig.")
+        raise ArgumentTypeError(f"read_config={config!r} is not a ReadConfig", advice="Pass a ReadConfig", value=config)
     return config
 
 

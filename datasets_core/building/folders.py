@@ -31,6 +31,7 @@ from datasets_core.errors import (
     MissingVersionError,
     UnknownConfigError,
     WrongVersionError,
+    logger_of,
 )
 from datasets_core.meta.listings import UnfitFileError, small_bytes
 from datasets_core.meta.splits import row_ranges
@@ -163,7 +164,7 @@ def _doubtful(folder: str, manifest: Manifest) -> tuple[ShardRecord, ...]:
     return tuple(shard for shard, when in written.items() if when >= committed)
 
 
-logger = logging.getLogger(__name__)
+logger = logger_of(__name__)
 
 _DEFAULT = "default"
 _MOST_BYTES = 1 << 20
@@ -265,8 +266,8 @@ def the_one(builds: list[Prepared], name: str, storage_options: dict[str, Any] |
     if len(builds) > 1:
         listed = ", ".join(found.folder for found in builds)
         raise ConfigurationError(
-            f"Version {builds[0].version} of {name!r} was prepared {len(builds)} times: {listed}. "
-            "Open one of them with builder_from_directory()."
+            f"Version {builds[0].version} of {name!r} was prepared {len(builds)} times: {listed}",
+            advice="Open one of them with builder_from_directory()",
         )
     return builds[0] if builds else None
 

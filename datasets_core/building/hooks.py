@@ -129,11 +129,11 @@ def check_name(name: object) -> None:
         InvalidConfigNameError: `name` is not a string, is empty, or has a character that file systems do not allow.
     """
     if not isinstance(name, str) or not name or name in {".", ".."}:
-        raise InvalidConfigNameError(f"Invalid config name {name!r}. Use letters, digits, '-', '_' or '.'.")
+        raise InvalidConfigNameError(f"Invalid config name {name!r}", advice="Use letters, digits, '-', '_' or '.'")
     bad = sorted(_FORBIDDEN.intersection(name))
     if bad:
         raise InvalidConfigNameError(
-            f"Bad characters in the config name {name!r}: folder names cannot contain {bad[0]!r}. Choose another name."
+            f"Bad characters in the config name {name!r}: folder names cannot contain {bad[0]!r}", advice="Choose another name"
         )
 
 

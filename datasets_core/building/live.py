@@ -7,7 +7,6 @@ Each part of a split is a job of the stream, and generates its rows in the order
 
 from __future__ import annotations
 
-import logging
 import os
 import re
 from collections.abc import Collection, Iterator, Mapping
@@ -33,6 +32,7 @@ from datasets_core.errors import (
     FileFormatError,
     UnknownSplitError,
     UrlNotFoundError,
+    logger_of,
     redact,
 )
 from datasets_core.features.media.media import MediaPaths
@@ -210,7 +210,7 @@ def split_blocks(builder: Any, asked: Mapping[str, Mapping[str, Any]], recorded:
     return SplitBlocks(indexes, recorded, str(builder.label), builder.block_steps()) if indexes else None
 
 
-logger = logging.getLogger(__name__)
+logger = logger_of(__name__)
 
 
 class LiveSplits:
@@ -348,8 +348,9 @@ class LiveSplits:
         is_counted = first.unit == "abs" and not first.cuts and min(first.start or 0, first.stop or 0) >= 0
         if more or first.split == ALL or not is_counted:
             raise ConfigurationError(
-                f"{text!r} of {self.label} cannot be streamed with filters=: the number of remaining rows is unknown. "
-                f"Select rows from the beginning, such as '{first.split}[:100]', or omit streaming=True."
+                f"{text!r} of {self.label} cannot be streamed with filters=: the number of remaining rows is unknown",
+                advice=f"Select rows from the beginning, such as '{first.split}[:100]', or omit streaming=True",
+                value=text,
             )
         start, stop = int(first.start or 0), None if first.stop is None else int(first.stop)
         cut = [Limit(start, is_skip=True)] if start else []
@@ -395,8 +396,10 @@ class LiveSplits:
             if count is None:
                 raise ConfigurationError(
                     f"{str(part)!r} of {self.builder.label} cannot be streamed: it depends on the number of rows of {name!r}, "
-                    f"which is not recorded. Select rows from the beginning, such as '{name}[:100]', {self._way_to_count}"
-                    "or omit streaming=True."
+                    "which is not recorded",
+                    advice=(
+                        f"Select rows from the beginning, such as '{name}[:100]', {self._way_to_count}or omit streaming=True"
+                    ),
                 )
         return {name: found.get(name) or 0 for name in self.names}
 

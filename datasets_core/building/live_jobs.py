@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import dataclasses
 import itertools
-import logging
 import os
 from collections.abc import Callable, Generator, Iterable, Iterator
 from contextlib import closing
@@ -27,6 +26,7 @@ from datasets_core.errors import (
     FileChangedError,
     FileFormatError,
     StreamStateError,
+    logger_of,
 )
 from datasets_core.features.arrow import is_held, merge_schemas
 from datasets_core.features.cast import cast_table
@@ -162,7 +162,7 @@ class LiveTables:
 # builder.
 
 
-logger = logging.getLogger(__name__)
+logger = logger_of(__name__)
 
 
 class Splits(Protocol):
@@ -665,5 +665,5 @@ def _told(mark: Any) -> Mark | None:
         return found
     except (TypeError, ValueError, IndexError, KeyError) as error:
         raise StreamStateError(
-            f"The state has no valid position in a file for this version ({error}). Start the stream again."
+            f"The state has no valid position in a file for this version ({error})", advice="Start the stream again"
         ) from error

@@ -165,7 +165,7 @@ def read_lock(path: str) -> DatasetLock:
         with open(path, "rb") as handle:
             data = handle.read(_MAX_BYTES + 1)
     except (FileNotFoundError, NotADirectoryError) as error:
-        raise FileNotFoundDatasetsError(f"The lock {path} does not exist. Create it with lock_dataset(...).") from error
+        raise FileNotFoundDatasetsError(f"The lock {path} does not exist", advice="Create it with lock_dataset(...)") from error
     except OSError as error:
         raise ManifestError(path, f"cannot be read ({error.strerror or error})") from error
     if len(data) > _MAX_BYTES:
@@ -606,7 +606,7 @@ class Present:
             status = os.stat(place)
         except OSError as error:
             raise DataFilesNotFoundError(
-                f"{place}, a source of the dataset, cannot be read: {error.strerror}. Restore the file, or build again."
+                f"{place}, a source of the dataset, cannot be read: {error.strerror}", advice="Restore the file, or build again"
             ) from error
         key = (place, status.st_size, status.st_mtime_ns)
         if key not in self._known:

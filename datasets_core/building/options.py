@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import contextlib
 import itertools
-import logging
 import operator
 import os
 import stat
@@ -25,6 +24,7 @@ from datasets_core.errors import (
     NonMatchingSplitsSizesError,
     UnexpectedSplitsError,
     describe,
+    logger_of,
     redact,
 )
 from datasets_core.fetch.checksums import (
@@ -81,20 +81,21 @@ def check_splits(
     missing = [name for name in expected if name not in found]
     if missing:
         raise ExpectedMoreSplitsError(
-            f"{dataset!r} was built without the recorded splits {missing} (built: {list(found)}). "
-            "Fix the record or the data; verification_mode='no_checks' skips the comparison."
+            f"{dataset!r} was built without the recorded splits {missing} (built: {list(found)})",
+            advice="Fix the record or the data; verification_mode='no_checks' skips the comparison",
+            value=dataset,
         )
     extra = [name for name in found if name not in expected]
     if extra:
         raise UnexpectedSplitsError(
-            f"{dataset!r} has the splits {extra}, which are not recorded (recorded: {list(expected)}). "
-            "Fix the record or the data; verification_mode='no_checks' skips the comparison."
+            f"{dataset!r} has the splits {extra}, which are not recorded (recorded: {list(expected)})",
+            advice="Fix the record or the data; verification_mode='no_checks' skips the comparison",
         )
     wrong = [line for name in found for line in _differences(name, expected[name], found[name], mode)]
     if wrong:
         raise NonMatchingSplitsSizesError(
-            f"{dataset!r} differs from its record: {'; '.join(wrong)}. "
-            "Fix the record or the data; verification_mode='no_checks' skips the comparison."
+            f"{dataset!r} differs from its record: {'; '.join(wrong)}",
+            advice="Fix the record or the data; verification_mode='no_checks' skips the comparison",
         )
 
 
@@ -208,7 +209,7 @@ class BuildOptions(NamedTuple):
         arguments = {_ARGUMENTS.get(name, name): name for name in cls._fields}
         unknown = sorted(given.keys() - arguments.keys() - _OLD_OPTIONS)
         if unknown:
-            raise ConfigurationError(f"download_and_prepare() has no option {unknown[0]!r}. Omit it.")
+            raise ConfigurationError(f"download_and_prepare() has no option {unknown[0]!r}", advice="Omit it")
         is_unchecked = given.get("ignore_verifications")
         said = {arguments[name]: value for name, value in given.items() if name in arguments and value is not None}
         if given.get("file_format", "arrow") not in EXTENSIONS:
@@ -259,7 +260,7 @@ def _count(name: str, given: Any) -> int | None:
     except TypeError:
         count = -1
     if count < 0:
-        raise ConfigurationError(f"{name} is {given!r}. Pass a non-negative integer, or omit it.")
+        raise ConfigurationError(f"{name} is {given!r}", advice="Pass a non-negative integer, or omit it")
     return count
 
 
@@ -474,18 +475,18 @@ def check_split_names(names: Sequence[str], label: object) -> None:
         ConfigurationError: there is no split, or a name is duplicate, `all`, or has invalid characters.
     """
     if not names:
-        raise ConfigurationError(f"{label} has no splits. Return at least one SplitGenerator from _split_generators.")
+        raise ConfigurationError(f"{label} has no splits", advice="Return at least one SplitGenerator from _split_generators")
     for name in names:
         if not is_split_name(name):
             raise ConfigurationError(
-                f"{label} has an invalid split {name!r}. Use letters, digits, '_', '-', and '.' between them."
+                f"{label} has an invalid split {name!r}", advice="Use letters, digits, '_', '-', and '.' between them"
             )
         if name.lower() == "all":
             raise ConfigurationError(
-                f"{label} has a split named {name!r}, but 'all' means the union of all splits. Choose another name."
+                f"{label} has a split named {name!r}, but 'all' means the union of all splits", advice="Choose another name"
             )
         if names.count(name) > 1:
-            raise ConfigurationError(f"{label} has two splits named {name!r}. Use a different name for each split.")
+            raise ConfigurationError(f"{label} has two splits named {name!r}", advice="Use a different name for each split")
 
 
 # The order in which rows are written, and whether an existing dataset has it.
@@ -526,7 +527,7 @@ def variant_folder(folder: str, builder: Hooks, *, disable_shuffling: bool, max_
 # The `checksums.tsv` next to a script: reading it, and writing the checksums of downloads.
 
 
-logger = logging.getLogger(__name__)
+logger = logger_of(__name__)
 
 _MAX_BYTES = 256 << 20
 
@@ -629,7 +630,7 @@ def check_place(path: str | None, label: str) -> str:
     """
     if path is None:
         raise ConfigurationError(
-            f"{label} has no script whose folder could contain {CHECKSUMS_NAME}. Omit register_checksums=True."
+            f"{label} has no script whose folder could contain {CHECKSUMS_NAME}", advice="Omit register_checksums=True"
         )
     read_registered(path)
     check_writable(path)

@@ -9,7 +9,6 @@ from __future__ import annotations
 import contextlib
 import dataclasses
 import json
-import logging
 import os
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
@@ -26,6 +25,7 @@ from datasets_core.errors import (
     ManifestError,
     MissingChecksumError,
     VerificationError,
+    logger_of,
 )
 from datasets_core.errors.base import put_users_frames_first
 from datasets_core.fetch.checksums import DownloadMode, VerificationMode
@@ -49,7 +49,7 @@ from datasets_core.store.source import check_shards, verify_folder
 # repository.
 
 
-logger = logging.getLogger(__name__)
+logger = logger_of(__name__)
 
 FOLDER = "hub_builds"
 FORM = 1

@@ -223,7 +223,9 @@ def folder_at_hub(url: str, storage_options: Mapping[str, Any] | None = None) ->
 
     place = parse_hub_url(url)
     if place is None:
-        raise DatasetNotFoundError(f"{url!r} is not a dataset on the Hub. Write hf://datasets/org/name/folder.")
+        raise DatasetNotFoundError(
+            f"{url!r} is not a dataset on the Hub", advice="Write hf://datasets/org/name/folder", value=url
+        )
     hub = Hub.of((storage_options or {}).get("token"))
     commit = hub.commit(place.repo_id, place.revision)
     root = f"{place.path}/" if place.path else ""
@@ -232,8 +234,12 @@ def folder_at_hub(url: str, storage_options: Mapping[str, Any] | None = None) ->
     below = [path for path in commit.files if path.startswith(root) and path.endswith(f"/{MANIFEST_NAME}")]
     listed = [commit.url(os.path.dirname(path)) for path in below[:_LISTED]] + ["…"] * (len(below) > _LISTED)
     if listed:
-        raise DatasetNotFoundError(f"{url} is not the folder of a version. Pass one below it: {', '.join(listed)}.")
-    raise DatasetNotFoundError(f"There is no prepared dataset in {url}. Pass the folder that contains its {MANIFEST_NAME}.")
+        raise DatasetNotFoundError(
+            f"{url} is not the folder of a version", advice=f"Pass one below it: {', '.join(listed)}", file=url
+        )
+    raise DatasetNotFoundError(
+        f"There is no prepared dataset in {url}", advice=f"Pass the folder that contains its {MANIFEST_NAME}", file=url
+    )
 
 
 # `RecordReading`: a builder whose dataset may consist of records written by TensorFlow Datasets, read in place.
@@ -396,8 +402,8 @@ class ReadOnlyBuilder(RecordReading):
 
     def _no_code(self) -> DatasetBuildError:
         return DatasetBuildError(
-            f"{self.label} is prepared in {self._output_dir}, but its code is not available to build it again. "
-            "Load it with its script, or omit download_mode= and output_dir=."
+            f"{self.label} is prepared in {self._output_dir}, but its code is not available to build it again",
+            advice="Load it with its script, or omit download_mode= and output_dir=",
         )
 
 
@@ -431,7 +437,7 @@ def builder_from_directory(
         [1, 2]
     """
     if not isinstance(path, (str, os.PathLike)) or not os.fspath(path):
-        raise ConfigurationError(f"{path!r} is not a folder. Pass the folder of a prepared dataset.")
+        raise ConfigurationError(f"{path!r} is not a folder", advice="Pass the folder of a prepared dataset", value=path)
     folder = folder_of_dataset(path)
     if is_at_hub(folder):
         folder, storage_options = folder_at_hub(folder, storage_options), None
@@ -507,7 +513,7 @@ def builder_from_directories(
         paths = [paths]
     builders = [builder_from_directory(path, storage_options) for path in paths]
     if not builders:
-        raise ConfigurationError("No folder was given. Pass the folders of prepared datasets.")
+        raise ConfigurationError("No folder was given", advice="Pass the folders of prepared datasets")
     if len(builders) == 1:
         return builders[0]
     _check_alike(builders)
@@ -519,7 +525,7 @@ def _check_alike(builders: Sequence[ReadOnlyBuilder]) -> None:
     first, folders = builders[0], [builder.cache_dir for builder in builders]
     twice = next((folder for folder in folders if folders.count(folder) > 1), None)
     if twice is not None:
-        raise ConfigurationError(f"{twice} was given twice, which would duplicate its rows. Pass each folder once.")
+        raise ConfigurationError(f"{twice} was given twice, which would duplicate its rows", advice="Pass each folder once")
     for other in builders[1:]:
         if other.info.features != first.info.features:
             what = "features"
@@ -528,7 +534,7 @@ def _check_alike(builders: Sequence[ReadOnlyBuilder]) -> None:
         else:
             continue
         raise ConfigurationError(
-            f"{first.cache_dir} and {other.cache_dir} have different {what}. Join folders prepared in the same way."
+            f"{first.cache_dir} and {other.cache_dir} have different {what}", advice="Join folders prepared in the same way"
         )
 
 
@@ -539,7 +545,9 @@ def _common_folder(folders: Sequence[str]) -> str:
     length = next((place for place, parts in enumerate(zip(*split, strict=False)) if len(set(parts)) > 1), min(map(len, split)))
     least = 3 if True in kinds else 1  # "protocol:", "", bucket
     if len(kinds) > 1 or length < least:
-        raise ConfigurationError(f"{folders[0]} and {folders[-1]} have no common parent folder. Join folders of one store.")
+        raise ConfigurationError(
+            f"{folders[0]} and {folders[-1]} have no common parent folder", advice="Join folders of one store"
+        )
     shared = split[0][:length]
     return "/".join(shared) if True in kinds else os.sep.join(shared) or os.sep
 

@@ -158,7 +158,7 @@ def describe(reference: Mapping[str, Any], *, as_json: bool) -> int:
 def head(reference: Mapping[str, Any], *, split: str | None, count: int, as_json: bool = False) -> int:
     """Print the first `count` rows: a table on a terminal, else and with `as_json` a JSON object for each row."""
     if count < 0:
-        raise ConfigurationError(f"--rows {count} is negative. Pass 0 or more.")
+        raise ConfigurationError(f"--rows {count} is negative", advice="Pass 0 or more")
     found = load_dataset(**reference, split=split)
     rows = found if split is not None else next(iter(found.values()))
     first = rows.select(range(min(count, len(rows))))
@@ -419,7 +419,9 @@ def _built_builder(reference: Mapping[str, Any]) -> DatasetBuilder:
         folders = [] if os.path.exists(path) else named_folders(path)
         if len(folders) > 1:
             raise ConfigurationError(
-                f"{path} matches {counted(len(folders), 'dataset')} in the cache. Pass one of: {', '.join(folders)}."
+                f"{path} matches {counted(len(folders), 'dataset')} in the cache",
+                advice=f"Pass one of: {', '.join(folders)}",
+                file=path,
             )
         if folders:
             return builder_from_directory(folders[0])

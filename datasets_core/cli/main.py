@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import io
 import json
 import logging
 import os
@@ -16,7 +17,7 @@ from datasets_core.cli import datasets, maintenance
 from datasets_core.cli.terminal import PlainFormatter, in_flags, say
 from datasets_core.engines import on_engine
 from datasets_core.engines.deadline import Deadline
-from datasets_core.errors import ConfigurationError, DatasetsCoreError
+from datasets_core.errors import ConfigurationError, DatasetsCoreError, logger_of
 from datasets_core.optional import needed
 
 _SUCCESS, _FAILURE, _INTERRUPTED = 0, 1, 130
@@ -35,6 +36,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
     if "_ARGCOMPLETE" in os.environ:  # the shell asks for completions
         needed("argcomplete", "The completion of commands", "datasets_core[completion]").autocomplete(parser)
     options = parser.parse_args(arguments)
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(errors="backslashreplace")  # a terminal without a letter shows its number
     level = logging.DEBUG if options.verbose > 1 else logging.INFO if options.verbose else logging.WARNING
     handler = logging.StreamHandler()
     handler.setFormatter(PlainFormatter("%(levelname)s %(message)s"))
@@ -46,7 +50,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return int(options.command(options))
     except DatasetsCoreError as error:
         if options.verbose:
-            logging.getLogger(__name__).info("Traceback:", exc_info=error)
+            logger_of(__name__).info("Traceback:", exc_info=error)
         say(f"datasets-core: {in_flags(str(error))}", file=sys.stderr, style="red")
         return _FAILURE
     except BrokenPipeError:
@@ -257,7 +261,7 @@ def _data_files(words: Sequence[str] | None) -> dict[str, list[str]] | list[str]
     for split, mark, pattern in named:
         if not mark or not split.isidentifier():
             raise ConfigurationError(
-                f"--data-files {split}{mark}{pattern} has no split, but others do. Write SPLIT=PATTERN for each."
+                f"--data-files {split}{mark}{pattern} has no split, but others do", advice="Write SPLIT=PATTERN for each"
             )
         files.setdefault(split, []).append(pattern)
     return files
@@ -374,7 +378,9 @@ def _croissant(options: argparse.Namespace) -> int:
 def _looked(options: argparse.Namespace) -> dict[str, Any]:
     """Return the reference, with the config of either place."""
     if options.config is not None and options.name not in (None, options.config):
-        raise ConfigurationError(f"Two different configs were given: {options.name!r} and {options.config!r}. Pass only one.")
+        raise ConfigurationError(
+            f"Two different configs were given: {options.name!r} and {options.config!r}", advice="Pass only one"
+        )
     return {**_reference(options), "name": options.config or options.name}
 
 

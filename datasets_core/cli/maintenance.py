@@ -258,7 +258,8 @@ def verify(path: str) -> int:
         found = [*_finished(path), *_tfds_folders(path)] or _named(path)
     if not found:
         raise DatasetNotFoundError(
-            f"No prepared dataset (with a {MANIFEST_NAME}) found in {path}. Pass a folder, or a name printed by `cache ls`."
+            f"No prepared dataset (with a {MANIFEST_NAME}) found in {path}",
+            advice="Pass a folder, or a name printed by `cache ls`",
         )
     bad = 0
     with progress("Verifying", total=sum(dataset.size for dataset in found), unit="B") as bar:
@@ -491,7 +492,7 @@ def _bytes(count: float) -> str:
 
 def _agreed(what: str) -> bool:
     if not sys.stdin.isatty():
-        raise ConfigurationError(f"Removing {what} needs confirmation. Pass --yes.")
+        raise ConfigurationError(f"Removing {what} needs confirmation", advice="Pass --yes")
     return input(f"Remove {what}? [y/N] ").strip().lower() in {"y", "yes"}
 
 
@@ -567,10 +568,12 @@ def write(name: str, parent: str) -> int:
         ConfigurationError: the name is not in snake_case, or the folder exists.
     """
     if not name.isidentifier() or name != name.lower():
-        raise ConfigurationError(f"{name!r} is not a valid dataset name. Use lower-case letters, digits and underscores.")
+        raise ConfigurationError(
+            f"{name!r} is not a valid dataset name", advice="Use lower-case letters, digits and underscores", value=name
+        )
     folder = os.path.join(parent, name)
     if os.path.exists(folder):
-        raise ConfigurationError(f"{folder} already exists. Choose another name or --dir.")
+        raise ConfigurationError(f"{folder} already exists", advice="Choose another name or --dir", file=folder)
     words = {"name": name, "camel": snakecase_to_camelcase(name), "title": name.replace("_", " ").capitalize()}
     contents = {
         f"{name}.py": _SCRIPT.format(**words),
@@ -583,6 +586,6 @@ def write(name: str, parent: str) -> int:
         for path, text in contents.items():
             with open(os.path.join(folder, path), "x", encoding="utf-8") as out:
                 out.write(text)
-    print(f"{folder}: {', '.join(sorted(contents))}")
-    print(f"Try: datasets-core head {os.path.join(folder, name + '.py')}")
+    say(f"{folder}: {', '.join(sorted(contents))}")
+    say(f"Try: datasets-core head {os.path.join(folder, name + '.py')}")
     return 0

@@ -54,9 +54,9 @@ def new_column(name: str, values: Any, feature: Any, num_rows: int, names: Itera
     from datasets_core.features.cast import cast_table
 
     if not isinstance(name, str):
-        raise ArgumentTypeError(f"{name!r} is not a valid column name. Give a string.")
+        raise ArgumentTypeError(f"{name!r} is not a valid column name", advice="Give a string", value=name)
     if name in names:
-        raise ConfigurationError(f"Column {name!r} already exists. Choose another name, or remove that column first.")
+        raise ConfigurationError(f"Column {name!r} already exists", advice="Choose another name, or remove that column first")
     features = None if feature is None else Features({name: feature}).copy()
     if isinstance(values, Column):
         values, found = values.to_arrow(), values.features
@@ -69,7 +69,8 @@ def new_column(name: str, values: Any, feature: Any, num_rows: int, names: Itera
         table = columns_table({name: values}, features, None)
     if table.num_rows != num_rows:
         raise CastError(
-            f"Column {name!r} has {table.num_rows} values, but the dataset has {num_rows} rows. Give one value for each row."
+            f"Column {name!r} has {table.num_rows} values, but the dataset has {num_rows} rows",
+            advice="Give one value for each row",
         )
     return table, features or Features.from_arrow_schema(table.schema)
 
@@ -92,7 +93,7 @@ def item_features(item: Any, features: Features) -> Features:
         ArgumentTypeError: the row is not a dict.
     """
     if not isinstance(item, Mapping):
-        raise ArgumentTypeError(f"add_item() takes a row as a dict, found {type(item).__name__}. Give a dict.")
+        raise ArgumentTypeError(f"add_item() takes a row as a dict, found {type(item).__name__}", advice="Give a dict")
     from datasets_core.store.rows.create import columns_table
 
     wide = Features(features)
@@ -251,16 +252,20 @@ class ColumnChanges(Rows):
         """
         if not isinstance(column_mapping, Mapping):
             raise ArgumentTypeError(
-                f"rename_columns() takes a dict from old to new names, found {column_mapping!r}. Give a dict."
+                f"rename_columns() takes a dict from old to new names, found {column_mapping!r}",
+                advice="Give a dict",
+                value=column_mapping,
             )
         self._check_columns(column_mapping)
         renamed = {name: column_mapping.get(name, name) for name in self.column_names}
         taken: set[str] = set()
         for name in renamed.values():
             if not isinstance(name, str) or not name:
-                raise ConfigurationError(f"{name!r} is not a valid column name. Give a string that is not empty.")
+                raise ConfigurationError(
+                    f"{name!r} is not a valid column name", advice="Give a string that is not empty", value=name
+                )
             if name in taken:
-                raise ConfigurationError(f"Two columns would have the name {name!r}. Choose another name.")
+                raise ConfigurationError(f"Two columns would have the name {name!r}", advice="Choose another name")
             taken.add(name)
         return self._renamed(renamed, new_fingerprint)
 
@@ -403,7 +408,7 @@ class ColumnChanges(Rows):
         names = [name for name, _, _ in flat]
         twice = next((name for name in names if names.count(name) > 1), None)
         if twice is not None:
-            raise ConfigurationError(f"Two columns would have the name {twice!r}. Rename one of them first.")
+            raise ConfigurationError(f"Two columns would have the name {twice!r}", advice="Rename one of them first")
         other = self._derived("flatten", max_depth, new_fingerprint=new_fingerprint)
         features = Features({name: feature for name, _, feature in flat})
         fields = [field_at(self._table.schema, path, name, features[name]) for name, path, _ in flat]

@@ -108,7 +108,7 @@ def _in_turn(sizes: Ints, first: Ints, stopping: Stopping) -> Ints:
         return order
     rounds = np.arange(sizes.min() if stopping is Stopping.FIRST_EXHAUSTED else sizes.max())[:, None]
     if len(rounds) and not sizes.all():
-        raise ConfigurationError(f"Dataset {int(np.argmin(sizes))} has no rows and cannot be repeated. Remove it.")
+        raise ConfigurationError(f"Dataset {int(np.argmin(sizes))} has no rows and cannot be repeated", advice="Remove it")
     turns: Ints = first + rounds % np.maximum(sizes, 1)
     return turns.ravel()
 
@@ -117,22 +117,32 @@ def _checked_shares(probabilities: Sequence[float], sizes: Ints, stopping: Stopp
     try:
         shares = np.array(list(probabilities), dtype=np.float64)
     except (TypeError, ValueError):
-        raise ArgumentTypeError(f"probabilities={probabilities!r} are not numbers. Give one for each dataset.") from None
+        raise ArgumentTypeError(
+            f"probabilities={probabilities!r} are not numbers", advice="Give one for each dataset", value=probabilities
+        ) from None
     if shares.shape != sizes.shape:
-        raise ConfigurationError(f"There are {shares.size} probabilities for {sizes.size} datasets. Give one for each dataset.")
+        raise ConfigurationError(
+            f"There are {shares.size} probabilities for {sizes.size} datasets", advice="Give one for each dataset"
+        )
     if not (shares >= 0).all():
-        raise ConfigurationError(f"probabilities={probabilities!r} contains a number outside 0 to 1. Give numbers from 0 to 1.")
+        raise ConfigurationError(
+            f"probabilities={probabilities!r} contains a number outside 0 to 1",
+            advice="Give numbers from 0 to 1",
+            value=probabilities,
+        )
     if not math.isclose(math.fsum(shares), 1, abs_tol=1e-8):
-        raise ConfigurationError(f"probabilities={probabilities!r} sum up to {math.fsum(shares)}. They must sum up to 1.")
+        raise ConfigurationError(
+            f"probabilities={probabilities!r} sum up to {math.fsum(shares)}. They must sum up to 1.", value=probabilities
+        )
     is_drawn = shares > 0
     if stopping.replaces and not sizes[is_drawn].all():
         empty = int(np.flatnonzero(is_drawn & (sizes == 0))[0])
-        raise ConfigurationError(f"Dataset {empty} has no rows to sample. Remove it, or give it probability 0.")
+        raise ConfigurationError(f"Dataset {empty} has no rows to sample", advice="Remove it, or give it probability 0")
     never_end = sizes[~is_drawn].any() if not stopping.replaces else not is_drawn.all()
     if stopping is not Stopping.FIRST_EXHAUSTED and never_end:
         never = int(np.flatnonzero(~is_drawn)[0])
         raise ConfigurationError(
-            f"Dataset {never} has probability 0, so it is never exhausted. Remove it, or use 'first_exhausted'."
+            f"Dataset {never} has probability 0, so it is never exhausted", advice="Remove it, or use 'first_exhausted'"
         )
     return shares
 
@@ -199,7 +209,7 @@ def concatenate_datasets(
     """
     given = _checked(dsets, "concatenate")
     if axis not in (0, 1):
-        raise ConfigurationError(f"Invalid axis {axis!r}. Give 0 for rows or 1 for columns.")
+        raise ConfigurationError(f"Invalid axis {axis!r}", advice="Give 0 for rows or 1 for columns", value=axis)
     if not isinstance(given[0], Dataset):
         return cast("T", concatenated(given, info, split, axis))
     datasets: list[Dataset] = [dataset for dataset in given if dataset.num_rows] or given[:1]
@@ -252,24 +262,28 @@ def interleave_datasets(
     if not isinstance(given[0], Dataset):
         return cast("T", taking_turns(given, probabilities, seed, info, split, stopping_strategy))
     if isinstance(probabilities, Mapping):
-        raise ArgumentTypeError("probabilities= by row are only supported for streams. Give one number for each dataset.")
+        raise ArgumentTypeError(
+            "probabilities= by row are only supported for streams", advice="Give one number for each dataset"
+        )
     rows = interleaved([dataset.num_rows for dataset in given], probabilities, seed, stopping_strategy)
     return cast("T", _below([*given], info, split)._selected(rows))
 
 
 def _checked(datasets: Iterable[Any], verb: str) -> list[Any]:
     if isinstance(datasets, (Dataset, str)) or not isinstance(datasets, Iterable) or _is_stream(datasets):
-        raise ArgumentTypeError(f"Cannot {verb} {type(datasets).__name__}. Give a list of datasets.")
+        raise ArgumentTypeError(f"Cannot {verb} {type(datasets).__name__}", advice="Give a list of datasets")
     if isinstance(datasets, Mapping):
-        raise ArgumentTypeError(f"Cannot {verb} a dictionary of datasets. Give the list of its values: list(splits.values()).")
+        raise ArgumentTypeError(
+            f"Cannot {verb} a dictionary of datasets", advice="Give the list of its values: list(splits.values())"
+        )
     listed: list[Any] = list(datasets)
     if not listed:
-        raise ConfigurationError(f"There is no dataset to {verb}. Give at least one.")
+        raise ConfigurationError(f"There is no dataset to {verb}", advice="Give at least one")
     for place, dataset in enumerate(listed):
         if isinstance(dataset, Mapping):
             raise ArgumentTypeError(
-                f"Element {place} is a dictionary of datasets, with the splits {', '.join(map(repr, dataset)) or 'none'}. "
-                "Pick one of them."
+                f"Element {place} is a dictionary of datasets, with the splits {', '.join(map(repr, dataset)) or 'none'}",
+                advice="Pick one of them",
             )
         if not isinstance(dataset, Dataset) and not _is_stream(dataset):
             kind, advice = named_kind(dataset, "Give datasets only")
@@ -278,8 +292,8 @@ def _checked(datasets: Iterable[Any], verb: str) -> list[Any]:
             kinds = "a Dataset", "a stream"
             one, other = kinds if isinstance(dataset, Dataset) else kinds[::-1]
             raise ArgumentTypeError(
-                f"Element {place} is {one}, and element 0 is {other}. "
-                "Convert all of them to streams with to_iterable_dataset()."
+                f"Element {place} is {one}, and element 0 is {other}",
+                advice="Convert all of them to streams with to_iterable_dataset()",
             )
     return listed
 
@@ -319,13 +333,14 @@ def _side_by_side(datasets: list[Dataset], info: DatasetInfo | None, split: str 
     for place, dataset in enumerate(datasets):
         if dataset.num_rows != datasets[0].num_rows:
             raise ConfigurationError(
-                f"Dataset {place} has {dataset.num_rows} rows, and dataset 0 has {datasets[0].num_rows}. "
-                "Give datasets of the same length to put their columns side by side."
+                f"Dataset {place} has {dataset.num_rows} rows, and dataset 0 has {datasets[0].num_rows}",
+                advice="Give datasets of the same length to put their columns side by side",
             )
         for name in dataset.column_names:
             if name in homes:
                 raise ConfigurationError(
-                    f"Column {name!r} is duplicated: it is in dataset {homes[name]} and in dataset {place}. Rename one of them."
+                    f"Column {name!r} is duplicated: it is in dataset {homes[name]} and in dataset {place}",
+                    advice="Rename one of them",
                 )
             homes[name] = place
     index = _shared_index(datasets)
@@ -363,7 +378,7 @@ def _made(
         info = DatasetInfo.from_merge([dataset.info for dataset in datasets])
     elif info.features is not None and info.features != features:
         raise CastError(
-            "info.features differ from the features of the combined datasets. Remove them, or cast the datasets first."
+            "info.features differ from the features of the combined datasets", advice="Remove them, or cast the datasets first"
         )
     info = info.copy()
     info.features = features
@@ -413,7 +428,7 @@ def _made_stream(
         info = DatasetInfo.from_merge([stream.info for stream in streams])
     elif info.features is not None and plan.features is not None and info.features != plan.features:
         raise CastError(
-            "info.features differ from the features of the combined streams. Remove them, or cast the streams first."
+            "info.features differ from the features of the combined streams", advice="Remove them, or cast the streams first"
         )
     shown = {stream._format.type for stream in streams}
     return type(streams[0])(plan, info, split, RowFormat(shown.pop()) if len(shown) == 1 else None)

@@ -168,7 +168,8 @@ class Constructors(Rows):
         kwargs = named_arguments(gen_kwargs)
         if options:
             raise ArgumentTypeError(
-                f"from_generator() has no argument {next(iter(options))!r}. Give the generator its own arguments in gen_kwargs."
+                f"from_generator() has no argument {next(iter(options))!r}",
+                advice="Give the generator its own arguments in gen_kwargs",
             )
         check_mixed(on_mixed_types)
         check_columns(extra_columns)

@@ -365,7 +365,7 @@ class DatasetDict(SplitMapping[Dataset]):
 
     def _shuffle(self, *, seeds: Any, seed: int | None, generators: Any, **options: Any) -> Self:
         if seed is not None and seeds is not None:
-            raise ConfigurationError("shuffle() got seed and seeds. Give one of them.")
+            raise ConfigurationError("shuffle() got seed and seeds", advice="Give one of them")
         one = seed if seed is not None else seeds
         own: dict[str, dict[str, Any]] = {
             "seed": self._by_split("seeds", one) if one is None or isinstance(one, dict) else dict.fromkeys(self, one),

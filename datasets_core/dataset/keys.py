@@ -95,7 +95,9 @@ def aggregations(asked: Mapping[str, Any] | Sequence[Any] | None, named: Mapping
     found: list[Aggregation] = []
     for pair in pairs:
         if not (isinstance(pair, (tuple, list)) and len(pair) == 2 and isinstance(pair[0], str)):
-            raise ConfigurationError(f"agg() got {pair!r}. Give pairs of column and function, such as ('price', 'mean').")
+            raise ConfigurationError(
+                f"agg() got {pair!r}", advice="Give pairs of column and function, such as ('price', 'mean')", value=pair
+            )
         functions = [pair[1]] if isinstance(pair[1], str) else list(pair[1])
         found += [Aggregation(f"{pair[0]}_{function}", pair[0], _known(function)) for function in functions]
     for name, given in named.items():
@@ -104,9 +106,11 @@ def aggregations(asked: Mapping[str, Any] | Sequence[Any] | None, named: Mapping
         elif isinstance(given, (tuple, list)) and len(given) == 2 and isinstance(given[0], str):
             found.append(Aggregation(name, given[0], _known(given[1])))
         else:
-            raise ConfigurationError(f"agg() got {name}={given!r}. Give 'count', or column and function as ('price', 'mean').")
+            raise ConfigurationError(
+                f"agg() got {name}={given!r}", advice="Give 'count', or column and function as ('price', 'mean')", value=given
+            )
     if not found:
-        raise ConfigurationError("agg() got nothing to compute. Give for example total=('price', 'sum'), or n='count'.")
+        raise ConfigurationError("agg() got nothing to compute", advice="Give for example total=('price', 'sum'), or n='count'")
     return tuple(found)
 
 
@@ -114,7 +118,7 @@ def _known(function: object) -> str:
     name = _OTHER_NAMES.get(str(function), function)
     if not isinstance(name, str) or name not in FUNCTIONS:
         names = ", ".join(FUNCTIONS)
-        raise ConfigurationError(f"Unknown function {function!r} of agg(). Use one of {names}.")
+        raise ConfigurationError(f"Unknown function {function!r} of agg()", advice=f"Use one of {names}", value=function)
     return name
 
 
@@ -300,12 +304,14 @@ def group_features(features: Features, keys: Sequence[str], asked: Sequence[Aggr
         kind = schema.field(name).type
         if pa.types.is_nested(_plain(pa.nulls(0, kind)).type):
             raise ConfigurationError(
-                f"Values of {kind}, as in column {name!r}, cannot be keys. Group by a column of plain values."
+                f"Values of {kind}, as in column {name!r}, cannot be keys", advice="Group by a column of plain values"
             )
         made[name] = features[name]
     for each in asked:
         if each.name in made:
-            raise ConfigurationError(f"Two columns would have the name {each.name!r}. Give names, as total=('price', 'sum').")
+            raise ConfigurationError(
+                f"Two columns would have the name {each.name!r}", advice="Give names, as total=('price', 'sum')"
+            )
         made[each.name] = _result_feature(features, each)
     return Features(made)
 
@@ -322,8 +328,8 @@ def _result_feature(features: Features, each: Aggregation) -> FeatureType:
         except pa.ArrowNotImplementedError:
             can = [name for name in FUNCTIONS if name in ("count", *_BY_ROW)]
             raise ConfigurationError(
-                f"Column {each.column!r} is {feature}, and {each.function!r} cannot be computed from it. "
-                f"Use {', '.join(map(repr, can))}, or another column."
+                f"Column {each.column!r} is {feature}, and {each.function!r} cannot be computed from it",
+                advice=f"Use {', '.join(map(repr, can))}, or another column",
             ) from None
         if function.result == "new":
             return feature_from_arrow(found)
@@ -416,8 +422,9 @@ def key_pairs(left: Rows, right: Rows, left_on: Sequence[str], right_on: Sequenc
         kind = _compared(*stored)
         if kind is None or (labels and (len(labels) < 2 or labels[0] != labels[1])):
             raise ConfigurationError(
-                f"Column {one!r} is {features[0]} and column {other!r} of the other dataset is {features[1]}, "
-                "which are not compared. Use cast_column() to give both one type."
+                f"Column {one!r} is {features[0]} and column {other!r} of the other dataset is {features[1]}, which are not "
+                "compared",
+                advice="Use cast_column() to give both one type",
             )
         kinds.append(kind)
     return kinds

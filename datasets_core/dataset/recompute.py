@@ -157,12 +157,12 @@ def cast_features(given: Any, features: Features) -> Features:
         CastError: columns are missing, or unknown.
     """
     if not isinstance(given, Mapping):
-        raise CastError(f"{given!r} is not a schema. Give Features, or a dict of column to feature.")
+        raise CastError(f"{given!r} is not a schema", advice="Give Features, or a dict of column to feature", value=given)
     wanted = Features(given).copy()
     odd = [name for name in (*wanted, *features) if (name in wanted) != (name in features)]
     if odd:
         what = f"Unknown column {odd[0]!r}" if odd[0] in wanted else f"Column {odd[0]!r} has no feature"
-        raise CastError(f"{what}. Give features for exactly the columns {', '.join(map(repr, features))}.")
+        raise CastError(f"{what}", advice=f"Give features for exactly the columns {', '.join(map(repr, features))}")
     return wanted
 
 
@@ -250,7 +250,7 @@ def check_encodable(name: str, feature: FeatureType) -> None:
     """Raise an error for a column that does not have plain values."""
     if not isinstance(feature, Value):
         raise ConfigurationError(
-            f"Column {name!r} is {feature}, but only columns of plain values can be encoded as classes. Cast it first."
+            f"Column {name!r} is {feature}, but only columns of plain values can be encoded as classes", advice="Cast it first"
         )
 
 
@@ -286,19 +286,25 @@ def aligned_classes(name: str, feature: FeatureType, label2id: Mapping[str, int]
         ConfigurationError: a column without classes, a class that the mapping lacks, or codes other than 0, 1, 2, ...
     """
     if not isinstance(feature, ClassLabel):
-        raise ConfigurationError(f"Column {name!r} is {feature}, not a ClassLabel. Use class_encode_column({name!r}) first.")
+        raise ConfigurationError(
+            f"Column {name!r} is {feature}, not a ClassLabel", advice=f"Use class_encode_column({name!r}) first"
+        )
     if not isinstance(label2id, Mapping):
-        raise ArgumentTypeError(f"label2id={label2id!r} is not a dict from class names to integers. Give such a dict.")
+        raise ArgumentTypeError(
+            f"label2id={label2id!r} is not a dict from class names to integers", advice="Give such a dict", value=label2id
+        )
     try:
         ordered = sorted((int(code), str(label)) for label, code in label2id.items())
     except (TypeError, ValueError):
-        raise ArgumentTypeError(f"label2id={label2id!r} maps a class to a non-integer value. Give integers.") from None
+        raise ArgumentTypeError(
+            f"label2id={label2id!r} maps a class to a non-integer value", advice="Give integers", value=label2id
+        ) from None
     if [code for code, _ in ordered] != list(range(len(ordered))):
         raise ConfigurationError(f"label2id={dict(label2id)!r} must number the classes 0 to {len(ordered) - 1}, each once.")
     codes = {label.lower(): code for code, label in ordered}
     missing = [label for label in feature.names if label.lower() not in codes]
     if missing:
-        raise ConfigurationError(f"label2id has no integer for {missing[0]!r}, a class of column {name!r}. Add it.")
+        raise ConfigurationError(f"label2id has no integer for {missing[0]!r}, a class of column {name!r}", advice="Add it")
     codes_of = np.array([*(codes[label.lower()] for label in feature.names), -1], dtype=np.int64)  # -1, unknown, stays so
 
     def change(column: pa.Array) -> pa.Array:
@@ -340,7 +346,7 @@ def distinct_values(table: RowTable, index: Ints | None) -> pa.Array:
             values = pc.unique(columns)
         except pa.ArrowNotImplementedError as error:
             reason = f"Values of {kind}, as in column {table.schema.names[0]!r}, cannot be compared"
-            raise ConfigurationError(f"{reason}. Use a column of plain values.") from error
+            raise ConfigurationError(f"{reason}", advice="Use a column of plain values") from error
         found = pc.unique(pa.chunked_array([found, values])) if len(found) else values
     return found
 

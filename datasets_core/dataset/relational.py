@@ -167,8 +167,11 @@ class Relational(ColumnChanges, Transforms):
         for name, given in wanted.items():
             if not is_expression(given):
                 raise ArgumentTypeError(
-                    f"with_columns() got {type(given).__name__} for {name!r}. Give an Arrow expression such as pc.field('a') * "
-                    "2 or pc.scalar(0); add_column() takes lists and arrays."
+                    f"with_columns() got {type(given).__name__} for {name!r}",
+                    advice=(
+                        "Give an Arrow expression such as pc.field('a') * 2 or pc.scalar(0); add_column() takes lists and "
+                        "arrays"
+                    ),
                 )
         if not wanted:
             return self._derived("columns", {name: name for name in self.column_names})
@@ -246,7 +249,7 @@ class Relational(ColumnChanges, Transforms):
         """
         keys = self._keys("value_counts", column)
         if name in keys:
-            raise ConfigurationError(f"Two columns would have the name {name!r}. Pass another name=.")
+            raise ConfigurationError(f"Two columns would have the name {name!r}", advice="Pass another name=")
         counted: Self = GroupBy(self, keys).agg(**{name: "count"})
         return counted.sort(name, reverse=True) if sort else counted  # type: ignore[attr-defined]
 
@@ -270,7 +273,7 @@ class Relational(ColumnChanges, Transforms):
             (['x', 'y'], ['y', 'z'])
         """
         if keep not in ("first", "last", False):
-            raise ConfigurationError(f"keep={keep!r} is invalid. Give 'first', 'last' or False.")
+            raise ConfigurationError(f"keep={keep!r} is invalid", advice="Give 'first', 'last' or False", value=keep)
         names = self._keys("drop_duplicates", self.column_names if column_names is None else column_names)
 
         def find() -> Ints:
@@ -326,16 +329,16 @@ class Relational(ColumnChanges, Transforms):
             kind, advice = named_kind(given, "Make one, as by Dataset.from_pandas()")
             raise ArgumentTypeError(f"join() takes a Dataset, found {kind}. {advice}.")
         if how not in _HOW:
-            raise ConfigurationError(f"how={how!r} is invalid. Give one of {', '.join(map(repr, _HOW))}.")
+            raise ConfigurationError(f"how={how!r} is invalid", advice=f"Give one of {', '.join(map(repr, _HOW))}", value=how)
         if (on is None) == (left_on is None and right_on is None) or (left_on is None) != (right_on is None):
             raise ConfigurationError(
-                "join() takes either on=, or left_on= and right_on=. Name the columns that are to be equal."
+                "join() takes either on=, or left_on= and right_on=", advice="Name the columns that are to be equal"
             )
         mine = self._keys("join", on if left_on is None else left_on)
         others = other._keys("join", on if right_on is None else right_on)
         if len(mine) != len(others):
             raise ConfigurationError(
-                f"join() got {len(mine)} columns of one and {len(others)} of the other dataset. Give pairs."
+                f"join() got {len(mine)} columns of one and {len(others)} of the other dataset", advice="Give pairs"
             )
         key_pairs(self, other, mine, others)
         asked = (other._lineage, mine, others)
@@ -356,7 +359,7 @@ class Relational(ColumnChanges, Transforms):
         names = tuple(dict.fromkeys(name for each in columns if each is not None for name in names_of(each)))
         self._check_columns(names)
         if not names:
-            raise ConfigurationError(f"{verb}() got no column. Name at least one.")
+            raise ConfigurationError(f"{verb}() got no column", advice="Name at least one")
         return names
 
     def _of_other_rows(self, other: Self, table: RowTable, features: Features) -> Self:
@@ -375,7 +378,7 @@ class Relational(ColumnChanges, Transforms):
         new = {name: name + suffix if name in self.column_names else name for name in other.column_names if name not in on[1]}
         twice = next((name for name in new.values() if [*self.column_names, *new.values()].count(name) > 1), None)
         if twice is not None:
-            raise ConfigurationError(f"Two columns would have the name {twice!r}. Pass another suffix=.")
+            raise ConfigurationError(f"Two columns would have the name {twice!r}", advice="Pass another suffix=")
         added = Features({renamed: other._features[name] for name, renamed in new.items()})
         features = Features({**self._features, **added})
         result = self._derived(f"join {how}", other._lineage, *on, suffix)
@@ -497,7 +500,8 @@ def _check_kinds(schema: pa.Schema, keys: SortKeys) -> None:
             SortKeys((name,), (False,), False).order(pa.table([pa.nulls(1, kind)], names=[name]))
         except (pa.ArrowNotImplementedError, pa.ArrowInvalid, TypeError):
             raise ArgumentTypeError(
-                f"Column {name!r} is {kind}, which cannot be sorted. Sort by a column of numbers, texts, bytes or times."
+                f"Column {name!r} is {kind}, which cannot be sorted",
+                advice="Sort by a column of numbers, texts, bytes or times",
             ) from None
 
 

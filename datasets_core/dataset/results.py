@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import contextlib
 import datetime as dt
-import logging
 import os
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -21,7 +20,7 @@ import pyarrow as pa
 
 from datasets_core import files
 from datasets_core.config import settings
-from datasets_core.errors import CastError, ConfigurationError, DamagedShardError, ManifestError
+from datasets_core.errors import CastError, ConfigurationError, DamagedShardError, ManifestError, logger_of
 from datasets_core.features.arrow import merge_types
 from datasets_core.features.base import FeatureType, feature_to_arrow
 from datasets_core.features.inference import Traits, integer_traits, joined_type, widened_array
@@ -204,8 +203,8 @@ def _joined_field(a: pa.Field, b: pa.Field, as_json: bool, traits: Traits) -> pa
     joined = joined_type(a.type, b.type, traits) if as_json else merge_types(a.type, b.type)
     if joined is None:
         raise CastError(
-            f"Column {a.name!r} is {a.type} in some rows and {b.type} in others. "
-            "Return values of one kind, or pass on_mixed_types='use_json'."
+            f"Column {a.name!r} is {a.type} in some rows and {b.type} in others",
+            advice="Return values of one kind, or pass on_mixed_types='use_json'",
         )
     same = a.metadata if joined == a.type else b.metadata if joined == b.type else None
     return pa.field(a.name, joined, nullable=a.nullable and b.nullable, metadata=same)
@@ -282,7 +281,7 @@ def table_of(written: Sequence[Written], schema: pa.Schema) -> RowTable:
     return RowTable.from_batches(held, schema)
 
 
-logger = logging.getLogger(__name__)
+logger = logger_of(__name__)
 
 MEMORY_BYTES = 64 << 20
 """Results of rows in memory stay in memory up to this size."""
@@ -335,7 +334,7 @@ def place_of(dataset: Rows, lineage: Lineage, *, keep_in_memory: bool = False, c
         path = os.path.abspath(os.fspath(cache_file_name))
         if not os.path.splitext(path)[1]:
             raise ConfigurationError(
-                f"cache_file_name={cache_file_name!r} has no extension. Name a file such as 'train.arrow'."
+                f"cache_file_name={cache_file_name!r} has no extension", advice="Name a file such as 'train.arrow'"
             )
         check_replaceable(path, sources=[os.path.abspath(file) for file in dataset._table.files])
         return Place(key, None, path, 0, lasts)
@@ -565,9 +564,9 @@ class CachedResult:
         if self._staging is None:
             target = self._place.folder or self._place.file
             if target is None:
-                raise ConfigurationError("Rows kept in memory have no folder. Remove keep_in_memory=True.")
+                raise ConfigurationError("Rows kept in memory have no folder", advice="Remove keep_in_memory=True")
             if os.path.isdir(target) and self._place.file is not None:
-                raise ConfigurationError(f"cache_file_name={target!r} is a folder. Name a file.")
+                raise ConfigurationError(f"cache_file_name={target!r} is a folder", advice="Name a file", value=target)
             self._stack.enter_context(locked_once(lock_path(target)))
             self._staging = Staging.adopt_or_create(target)
             for name in () if self._resumes else os.listdir(self._staging.folder):  # of a run that was killed

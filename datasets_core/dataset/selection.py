@@ -39,11 +39,13 @@ def random_generator(seed: Any, generator: Any, *, verb: str = "shuffle") -> Gen
     """
     random = np.random
     if seed is not None and generator is not None:
-        raise ConfigurationError(f"{verb}() got both seed= and generator=. Give one of them.")
+        raise ConfigurationError(f"{verb}() got both seed= and generator=", advice="Give one of them")
     if generator is not None:
         if not isinstance(generator, random.Generator):
             raise ArgumentTypeError(
-                f"generator={generator!r} is not a numpy.random.Generator. Give np.random.default_rng(seed), or a seed."
+                f"generator={generator!r} is not a numpy.random.Generator",
+                advice="Give np.random.default_rng(seed), or a seed",
+                value=generator,
             )
         return generator
     if seed is None:
@@ -51,9 +53,9 @@ def random_generator(seed: Any, generator: Any, *, verb: str = "shuffle") -> Gen
     try:
         return random.default_rng(seed)
     except TypeError:
-        raise ArgumentTypeError(f"seed={seed!r} is not a number. Give an int, or a list of ints.") from None
+        raise ArgumentTypeError(f"seed={seed!r} is not a number", advice="Give an int, or a list of ints", value=seed) from None
     except ValueError:
-        raise ConfigurationError(f"Invalid seed {seed!r}. Give non-negative ints.") from None
+        raise ConfigurationError(f"Invalid seed {seed!r}", advice="Give non-negative ints", value=seed) from None
 
 
 def _global_number() -> int:
@@ -93,7 +95,7 @@ class Selection(Rows):
             [3, 1]
         """
         if isinstance(indices, int):
-            raise ArgumentTypeError(f"select() takes several rows, found the int {indices}. Use select([{indices}]).")
+            raise ArgumentTypeError(f"select() takes several rows, found the int {indices}", advice=f"Use select([{indices}])")
         _check_files("select", keep_in_memory, indices_cache_file_name)
         return self._selected(row_numbers(indices, self.num_rows), new_fingerprint)._mapped(indices_cache_file_name)
 
@@ -171,9 +173,9 @@ class Selection(Rows):
             [5, 1, 4]
         """
         if n is not None and fraction is not None:
-            raise ConfigurationError("sample() got both n= and fraction=. Give one of them.")
+            raise ConfigurationError("sample() got both n= and fraction=", advice="Give one of them")
         if fraction is not None and not fraction >= 0:
-            raise ConfigurationError(f"fraction={fraction} is below 0. Give a share of the rows, such as 0.1.")
+            raise ConfigurationError(f"fraction={fraction} is below 0", advice="Give a share of the rows, such as 0.1")
         count = row_count("sample", 1 if n is None else n) if fraction is None else int(fraction * self.num_rows)
         if count > self.num_rows and not (replace and self.num_rows):
             raise ConfigurationError(
@@ -214,7 +216,9 @@ class Selection(Rows):
         _check_files("shard", keep_in_memory, indices_cache_file_name)
         num_shards, index = as_int("num_shards", num_shards), as_int("index", index)
         if not 0 <= index < num_shards:
-            raise ConfigurationError(f"index={index} is out of range for {num_shards} parts. Give 0 to {num_shards - 1}.")
+            raise ConfigurationError(
+                f"index={index} is out of range for {num_shards} parts", advice=f"Give 0 to {num_shards - 1}"
+            )
         if not contiguous:
             return self._selected(range(index, self.num_rows, num_shards))._mapped(indices_cache_file_name)
         rows, more = divmod(self.num_rows, num_shards)
@@ -293,19 +297,25 @@ class Selection(Rows):
 
         _check_files("sort", keep_in_memory, indices_cache_file_name)
         if not isinstance(column_names, Iterable):
-            raise ArgumentTypeError(f"sort() takes a column name or a list of them, found {column_names!r}. Give column names.")
+            raise ArgumentTypeError(
+                f"sort() takes a column name or a list of them, found {column_names!r}",
+                advice="Give column names",
+                value=column_names,
+            )
         names = [column_names] if isinstance(column_names, str) else list(column_names)
         self._check_columns(names)
         if not names:
-            raise ConfigurationError("sort() got no column. Name at least one.")
+            raise ConfigurationError("sort() got no column", advice="Name at least one")
         descending = [reverse] * len(names) if isinstance(reverse, (bool, np.bool_)) else list(reverse)
         if len(descending) != len(names):
             raise ConfigurationError(
-                f"sort() got {len(names)} columns and {len(descending)} values for reverse. "
-                "Give one value for each column, or one for all."
+                f"sort() got {len(names)} columns and {len(descending)} values for reverse",
+                advice="Give one value for each column, or one for all",
             )
         if null_placement not in _NULLS_FIRST:
-            raise ConfigurationError(f"null_placement={null_placement!r} is invalid. Give 'at_start' or 'at_end'.")
+            raise ConfigurationError(
+                f"null_placement={null_placement!r} is invalid", advice="Give 'at_start' or 'at_end'", value=null_placement
+            )
         keys = SortKeys(tuple(names), tuple(map(bool, descending)), _NULLS_FIRST[null_placement])
         rows = sorted_rows(self._table, self._index, keys)
         ordered = self._selected(rows, new_fingerprint, "sort", keys.columns, keys.descending, keys.nulls_first)
@@ -356,13 +366,15 @@ class Selection(Rows):
         if stratify_by_column is not None:
             self._check_columns([stratify_by_column])
             if not shuffle:
-                raise ConfigurationError("Stratified splits require shuffling. Remove shuffle=False or stratify_by_column.")
+                raise ConfigurationError(
+                    "Stratified splits require shuffling", advice="Remove shuffle=False or stratify_by_column"
+                )
             from datasets_core.features.types import ClassLabel  # 2 ms that reading does without
 
             if not isinstance(self._features[stratify_by_column], ClassLabel):
                 raise ConfigurationError(
-                    f"Column {stratify_by_column!r} is not a ClassLabel feature, so it cannot be used for stratification. "
-                    "Convert it with class_encode_column()."
+                    f"Column {stratify_by_column!r} is not a ClassLabel feature, so it cannot be used for stratification",
+                    advice="Convert it with class_encode_column()",
                 )
         _check_files("train_test_split", keep_in_memory, train_indices_cache_file_name, test_indices_cache_file_name)
         chance = random_generator(seed, generator, verb="train_test_split") if shuffle else None
@@ -472,7 +484,9 @@ class Selection(Rows):
             [1, 2, 1, 2]
         """
         if num_times is None:
-            raise ArgumentTypeError("A dataset cannot be repeated indefinitely. Give a number, or use to_iterable_dataset().")
+            raise ArgumentTypeError(
+                "A dataset cannot be repeated indefinitely", advice="Give a number, or use to_iterable_dataset()"
+            )
         times = max(0, as_int("num_times", num_times))
         if not times or not self.num_rows:
             return self._selected(range(0), None, "repeat", 0)
@@ -502,7 +516,7 @@ def _refuse_nulls(table: RowTable, index: Any) -> None:
 def _check_files(verb: str, keep_in_memory: bool, *paths: str | None) -> None:
     """Refuse a file for an index that is to be kept in memory."""
     if keep_in_memory and any(path is not None for path in paths):
-        raise ConfigurationError(f"{verb}() got both keep_in_memory=True and a file for the index. Give one of them.")
+        raise ConfigurationError(f"{verb}() got both keep_in_memory=True and a file for the index", advice="Give one of them")
 
 
 # Selection of training and test rows: their numbers, at random or with the share of each class kept.
@@ -526,7 +540,8 @@ def part_sizes(size: int, test_size: float | int | None, train_size: float | int
         test = _DEFAULT_TEST_SHARE
     if isinstance(test, float) and isinstance(train, float) and test + train > 1:
         raise ConfigurationError(
-            f"test_size={test} and train_size={train} add up to more than all rows. Give shares that add up to at most 1."
+            f"test_size={test} and train_size={train} add up to more than all rows",
+            advice="Give shares that add up to at most 1",
         )
     num_test = math.ceil(test * size) if isinstance(test, float) else test
     num_train = math.floor(train * size) if isinstance(train, float) else train
@@ -537,12 +552,13 @@ def part_sizes(size: int, test_size: float | int | None, train_size: float | int
         num_test = size - num_train
     if num_train + num_test > size:
         raise ConfigurationError(
-            f"{num_train} rows to train and {num_test} to test are more than the {size} rows of the dataset. "
-            "Give a smaller test_size or train_size."
+            f"{num_train} rows to train and {num_test} to test are more than the {size} rows of the dataset",
+            advice="Give a smaller test_size or train_size",
         )
     if num_train == 0:
         raise ConfigurationError(
-            f"With test_size={test_size} and train_size={train_size}, no row of {size} is left to train. Give other sizes."
+            f"With test_size={test_size} and train_size={train_size}, no row of {size} is left to train",
+            advice="Give other sizes",
         )
     return num_train, num_test
 
@@ -559,7 +575,9 @@ def _checked(argument: str, given: object, size: int) -> float | int | None:
         if 0 < count < size:
             return count
     else:
-        raise ArgumentTypeError(f"{argument}={given!r} is not a size. Give a number of rows, or a share between 0 and 1.")
+        raise ArgumentTypeError(
+            f"{argument}={given!r} is not a size", advice="Give a number of rows, or a share between 0 and 1", value=given
+        )
     raise ConfigurationError(
         f"{argument}={given} is not a valid part of {size} rows. Give 1 to {size - 1} rows, or a share between 0 and 1."
         if size > 1
@@ -584,12 +602,14 @@ def stratified(labels: Ints, num_train: int, num_test: int, generator: Generator
     _, codes, counts = np.unique(labels, return_inverse=True, return_counts=True)
     if counts.min() < 2:
         raise ConfigurationError(
-            f"A class of column {column!r} has only one row, which cannot be in both parts. Add rows, or remove the class."
+            f"A class of column {column!r} has only one row, which cannot be in both parts",
+            advice="Add rows, or remove the class",
         )
     for part, rows in (("train", num_train), ("test", num_test)):
         if rows < len(counts):
             raise ConfigurationError(
-                f"{rows} rows to {part} are fewer than the {len(counts)} classes of {column!r}. Give a larger {part}_size."
+                f"{rows} rows to {part} are fewer than the {len(counts)} classes of {column!r}",
+                advice=f"Give a larger {part}_size",
             )
     for_train = _shares(counts, num_train, generator)
     for_test = _shares(counts - for_train, num_test, generator)

@@ -6,7 +6,6 @@ from __future__ import annotations
 
 import dataclasses
 import datetime as dt
-import logging
 import os
 import re
 import sys
@@ -19,7 +18,7 @@ import pyarrow as pa
 from datasets_core._lazy import options_to
 from datasets_core.config import settings
 from datasets_core.engines import get_engine
-from datasets_core.errors import ArgumentTypeError, CastError, ConfigurationError, DamagedShardError, ManifestError
+from datasets_core.errors import ArgumentTypeError, CastError, ConfigurationError, DamagedShardError, ManifestError, logger_of
 from datasets_core.features.formats.formats import as_table
 from datasets_core.features.schema import Features
 from datasets_core.files import locked
@@ -47,7 +46,7 @@ if TYPE_CHECKING:
 # Rows of a generator, into the cache: streamed in bounded memory, keyed by the generator, committed at once.
 
 
-logger = logging.getLogger(__name__)
+logger = logger_of(__name__)
 
 
 _NAME, _CONFIG = "generator", "default"
@@ -72,7 +71,7 @@ def generated(
     from datasets_core.store.rows.create import made_of_batches  # here and below: 7 ms that reading does without
 
     if num_proc is not None and (not isinstance(num_proc, int) or num_proc < 1):
-        raise ConfigurationError(f"Invalid num_proc={num_proc!r}. Give 1 or more, or None.")
+        raise ConfigurationError(f"Invalid num_proc={num_proc!r}", advice="Give 1 or more, or None", value=num_proc)
     if key is not None and not re.fullmatch(r"\w[\w.-]*", key):
         raise ConfigurationError(f"fingerprint={key!r} is not a valid folder name. Use letters, digits, '-', '_' and '.'.")
     if keep_in_memory:
@@ -521,13 +520,13 @@ class FromFrames(Rows):
         from datasets_core.io.tables import rows_of_table
 
         if not hasattr(df, "columns") or not hasattr(df, "dtypes"):
-            raise ArgumentTypeError(f"from_pandas() takes a pandas frame, found {type(df).__name__}. Give a DataFrame.")
+            raise ArgumentTypeError(f"from_pandas() takes a pandas frame, found {type(df).__name__}", advice="Give a DataFrame")
         texts = _json_columns(df, as_features(features))
         try:
             table = pa.Table.from_pandas(df.drop(columns=list(texts)), preserve_index=preserve_index)
         except (pa.ArrowInvalid, pa.ArrowTypeError, pa.ArrowNotImplementedError) as error:
             said = " ".join(str(part) for part in error.args)
-            raise CastError(f"{said}. Give the column one type, or use from_dict.") from error
+            raise CastError(f"{said}", advice="Give the column one type, or use from_dict") from error
         metadata = {key: value for key, value in (table.schema.metadata or {}).items() if key != b"pandas"}
         for name, column in texts.items():
             table = table.add_column(min(df.columns.get_loc(name), table.num_columns), name, column)
@@ -563,7 +562,7 @@ class FromFrames(Rows):
         if hasattr(frame, "collect"):
             frame = frame.collect()
         if not hasattr(frame, "to_arrow"):
-            raise ArgumentTypeError(f"from_polars() takes a polars frame, found {type(df).__name__}. Give a DataFrame.")
+            raise ArgumentTypeError(f"from_polars() takes a polars frame, found {type(df).__name__}", advice="Give a DataFrame")
         return rows_of_table(cls, frame.to_arrow(), features, info, split)
 
     @classmethod
@@ -621,8 +620,8 @@ class FromFrames(Rows):
         if not is_hugging_face(dataset) or not isinstance(table, pa.Table):
             found = f"{type(dataset).__module__}.{type(dataset).__name__}"
             raise ArgumentTypeError(
-                f"from_hf() takes a Dataset of Hugging Face datasets, found {found}. "
-                "Use DatasetDict.from_hf for several splits, and from_generator for rows that are streamed."
+                f"from_hf() takes a Dataset of Hugging Face datasets, found {found}",
+                advice="Use DatasetDict.from_hf for several splits, and from_generator for rows that are streamed",
             )
         features = Features.from_arrow_schema(dataset.features.arrow_schema)
         schema = features.arrow_schema

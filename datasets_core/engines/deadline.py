@@ -54,7 +54,9 @@ class Deadline(NamedTuple):
         except (TypeError, ValueError):
             seconds = -1.0
         if not 0 < seconds < threading.TIMEOUT_MAX:
-            raise ConfigurationError(f"timeout is {timeout!r}. Give a number of seconds above 0, or None for no limit.")
+            raise ConfigurationError(
+                f"timeout is {timeout!r}", advice="Give a number of seconds above 0, or None for no limit", value=timeout
+            )
         return cls(seconds, time.monotonic() + seconds)
 
     def __reduce__(self) -> tuple[Any, ...]:
@@ -131,8 +133,10 @@ class _Timer:
         """Set the timer, unless that of an outer call expires first."""
         if not can_stop():
             raise ConfigurationError(
-                f"timeout= cannot stop a script that hangs while {doing} outside the main thread. "
-                "Call this in the main thread, remove timeout=, or run the script confined (trust_remote_code='sandbox')."
+                f"timeout= cannot stop a script that hangs while {doing} outside the main thread",
+                advice=(
+                    "Call this in the main thread, remove timeout=, or run the script confined (trust_remote_code='sandbox')"
+                ),
             )
         if not self.deadline.remaining:
             raise TimeUp(())
@@ -140,9 +144,9 @@ class _Timer:
         self._outer = owner if isinstance(owner := getattr(handler, "__self__", None), _Timer) else None
         if self._outer is None and signal.getitimer(signal.ITIMER_REAL)[0]:
             raise ConfigurationError(
-                "timeout= uses the SIGALRM timer, which other code in this process (for example a test runner with a "
-                "time limit) "
-                "already uses. Disable one of the two, or run the script confined (trust_remote_code='sandbox')."
+                "timeout= uses the SIGALRM timer, which other code in this process (for example a test runner with a time "
+                "limit) already uses",
+                advice="Disable one of the two, or run the script confined (trust_remote_code='sandbox')",
             )
         if self._outer is not None and self._outer.deadline.at <= self.deadline.at:
             return

@@ -8,7 +8,6 @@ from __future__ import annotations
 import atexit
 import heapq
 import itertools
-import logging
 import os
 import platform
 import socket
@@ -31,12 +30,12 @@ from datasets_core.config import using
 from datasets_core.engines.deadline import RETRIES, Deadline, TimeUp
 from datasets_core.engines.process import Failure, SentFunction, WorkerProcess, can_fork, packed, unpacked
 from datasets_core.engines.threads import Job, in_thread
-from datasets_core.errors import ConfigurationError, WorkerDiedError
+from datasets_core.errors import ConfigurationError, WorkerDiedError, logger_of
 
 T = TypeVar("T")
 R = TypeVar("R")
 
-logger = logging.getLogger(__name__)
+logger = logger_of(__name__)
 
 ENGINES = ("threads", "processes")
 """The kinds of workers of a pool."""
@@ -263,7 +262,7 @@ class ThreadEngine:
 
     def __init__(self, workers: int | None = None) -> None:
         if workers is not None and workers < 1:
-            raise ConfigurationError(f"An engine cannot have {workers} workers. Give at least 1.")
+            raise ConfigurationError(f"An engine cannot have {workers} workers", advice="Give at least 1")
         self.workers = workers or os.cpu_count() or 1
 
     def run(
@@ -363,8 +362,8 @@ def _check_versions(wanted: dict[str, str]) -> None:
     for name, found in versions().items():
         if found != wanted[name]:
             raise ConfigurationError(
-                f"The worker on {socket.gethostname()} has {name} {found}, this process has {wanted[name]}. "
-                "Install the same versions on all machines."
+                f"The worker on {socket.gethostname()} has {name} {found}, this process has {wanted[name]}",
+                advice="Install the same versions on all machines",
             )
 
 

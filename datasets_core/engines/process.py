@@ -7,7 +7,6 @@ import gc
 import io
 import itertools
 import json
-import logging
 import os
 import pickle
 import select
@@ -28,13 +27,13 @@ from typing import IO, TYPE_CHECKING, Any, ClassVar
 import cloudpickle
 
 from datasets_core import config
-from datasets_core.errors import ConfigurationError, DatasetBuildError, WorkerDiedError
+from datasets_core.errors import ConfigurationError, DatasetBuildError, WorkerDiedError, logger_of
 from datasets_core.errors.base import users_frames
 
 if TYPE_CHECKING:
     import subprocess
 
-logger = logging.getLogger(__name__)
+logger = logger_of(__name__)
 
 _ORPHAN_CHECK_SECONDS = 0.5
 _PR_SET_PDEATHSIG = 1
@@ -366,8 +365,8 @@ class WorkerProcess:
 
         if not sys.executable:
             raise ConfigurationError(
-                "The Python executable is unknown (sys.executable is empty), so workers cannot be started. "
-                "Use engine='threads'."
+                "The Python executable is unknown (sys.executable is empty), so workers cannot be started",
+                advice="Use engine='threads'",
             )
         flags = subprocess._args_from_interpreter_flags()  # type: ignore[attr-defined]  # as multiprocessing does
         ours, theirs = os.pipe()
@@ -478,7 +477,7 @@ def can_fork() -> bool:
     """
     method = config.settings().start_method
     if method == "fork" and not hasattr(os, "fork"):
-        raise ConfigurationError(f"start_method is 'fork', which {sys.platform} does not have. Use 'auto' or 'spawn'.")
+        raise ConfigurationError(f"start_method is 'fork', which {sys.platform} does not have", advice="Use 'auto' or 'spawn'")
     if method != "auto":
         return method == "fork"
     torch = sys.modules.get("torch")

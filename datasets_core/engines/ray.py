@@ -62,8 +62,10 @@ class RayEngine(RemoteEngine):
                 self._connect(address)
             except (ConnectionError, ValueError) as error:
                 raise ConfigurationError(
-                    f"There is no Ray cluster at {address}: {error}. Check the address, start one with `ray start --head`, or "
-                    "leave address= out for one on this machine."
+                    f"There is no Ray cluster at {address}: {error}",
+                    advice=(
+                        "Check the address, start one with `ray start --head`, or leave address= out for one on this machine"
+                    ),
                 ) from error
         if self._asked is None:
             self.workers = max(1, int(self._ray.cluster_resources().get("CPU", 1) / (self._resources["num_cpus"] or 1)))

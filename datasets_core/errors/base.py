@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import os
 import pickle
 import re
@@ -87,7 +88,34 @@ def harmless(text: str) -> str:
 
 
 _LONGEST = 50_000  # characters of a message
-_OBEYED = "[\x00-\x08\x0b-\x1f\x7f-\x9f\u2028-\u202e\u2066-\u2069\ud800-\udfff]"  # tabs and new lines are not
+_OBEYED = "[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ud800-\udfff]"  # tabs and new lines are not
+
+
+def logger_of(name: str) -> logging.Logger:
+    """Return the logger of a module, whose messages hold nothing that a terminal obeys.
+
+    Every module of the library takes its logger here: names of files, versions and splits in messages come from others.
+
+    Args:
+        name: of the module.
+    """
+    logger = logging.getLogger(name)
+    logger.addFilter(_made_harmless)  # which is added once
+    return logger
+
+
+def _made_harmless(record: logging.LogRecord) -> bool:
+    told = record.getMessage()
+    if (shown := harmless(told)) != told:
+        record.msg, record.args = shown, ()
+    return True
+
+
+class _HarmlessWarning(UserWarning):
+    """A warning whose message holds nothing that a terminal obeys."""
+
+    def __str__(self) -> str:
+        return harmless(super().__str__())
 
 
 def _names(names: Iterable[object]) -> str:
@@ -115,6 +143,12 @@ class DatasetsCoreError(Exception):
 
     An attribute that does not apply or is unknown is None. Subclasses add their own.
 
+    Args:
+        args: the message; without its last full stop if `advice` is given, which follows as a sentence.
+        advice: see below.
+        value: see below.
+        file: see below.
+
     Attributes:
         file: path or URL concerned.
         line: line number in that file, from 1.
@@ -137,6 +171,18 @@ class DatasetsCoreError(Exception):
     split: str | None = None
     value: Any = None
     advice: str | None = None
+
+    def __init__(
+        self, *args: Any, advice: str | None = None, value: Any = None, file: str | os.PathLike[str] | None = None
+    ) -> None:
+        if advice is not None:
+            self.advice = advice
+            args = (f"{args[0]}. {advice}.", *args[1:])
+        if value is not None:
+            self.value = value
+        if file is not None:
+            self.file = os.fspath(file)
+        super().__init__(*args)
 
     def __str__(self) -> str:
         return harmless(" ".join(str(part) for part in self.args))
@@ -173,7 +219,12 @@ class DatasetsCoreError(Exception):
         return self
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return rebuild, (type(self), self.args, self.__dict__)
+        state = dict(self.__dict__)
+        try:
+            pickle.dumps(state.get("value"))
+        except Exception:  # a value of any type was passed: its text travels instead
+            state["value"] = repr(state["value"])
+        return rebuild, (type(self), self.args, state)
 
 
 DatasetsError = DatasetsCoreError

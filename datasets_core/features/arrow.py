@@ -61,14 +61,14 @@ def merge_schemas(a: pa.Schema, b: pa.Schema, *, what: str = "The second schema"
     fields: dict[str, pa.Field] = {field.name: field for field in a}
     if len(fields) != len(a) or len(set(b.names)) != len(b):
         twice = next(name for schema in (a, b) for name in schema.names if schema.names.count(name) > 1)
-        raise CastError(f"Duplicate column {twice!r}. Rename one of the two.")
+        raise CastError(f"Duplicate column {twice!r}", advice="Rename one of the two")
     for field in b:
         before = fields.get(field.name)
         joined = field if before is None else _join_fields(before, field, 0)
         if joined is None:
             raise CastError(
-                f"{what} has {field.type} in column {field.name!r}, where the rows before it have {fields[field.name].type}. "
-                "Use one type in all files, or pass features= with one type for the column."
+                f"{what} has {field.type} in column {field.name!r}, where the rows before it have {fields[field.name].type}",
+                advice="Use one type in all files, or pass features= with one type for the column",
             )
         fields[field.name] = joined
     merged = [field.with_nullable(True) for field in fields.values()]
@@ -94,7 +94,7 @@ def _join(a: pa.DataType, b: pa.DataType, depth: int) -> pa.DataType | None:
     if a == b:
         return a
     if depth > MAX_DEPTH:
-        raise CastError(f"A column is nested more than {MAX_DEPTH} levels deep. Keep it as JSON text, with Json().")
+        raise CastError(f"A column is nested more than {MAX_DEPTH} levels deep", advice="Keep it as JSON text, with Json()")
     if types.is_null(a) or types.is_null(b):
         return b if types.is_null(a) else a
     if _is_encoded(a) or _is_encoded(b):
@@ -572,5 +572,5 @@ def truths(expression: pc.Expression, table: pa.Table, known: Sequence[str]) -> 
     found = computed({"keep": expression}, table, known).column(0)
     if not (types.is_boolean(found.type) or types.is_null(found.type)):
         reason = f"filter() takes an expression of booleans, but {expression} gives {found.type}"
-        raise ConfigurationError(f"{reason}. Compare it to a value.")
+        raise ConfigurationError(f"{reason}", advice="Compare it to a value")
     return found.cast(pa.bool_())

@@ -82,7 +82,7 @@ def type_from_name(dtype: str) -> pa.DataType:
     """
     if not isinstance(dtype, str):
         raise ConfigurationError(
-            f"{dtype!r} is not a valid dtype. Write its name, for example 'int64', 'string' or 'timestamp[us]'."
+            f"{dtype!r} is not a valid dtype", advice="Write its name, for example 'int64', 'string' or 'timestamp[us]'"
         )
     plain = _PLAIN.get(_SAME.get(dtype, dtype))
     if plain is not None:
@@ -99,7 +99,7 @@ def type_from_name(dtype: str) -> pa.DataType:
         try:
             return getattr(pa, match[1])(int(match[2]), int(match[3]))
         except ValueError as error:
-            raise ConfigurationError(f"{dtype!r} is not a valid dtype: {error}. Choose another precision.") from error
+            raise ConfigurationError(f"{dtype!r} is not a valid dtype: {error}", advice="Choose another precision") from error
     raise ConfigurationError(f"{dtype!r} is not a valid dtype. {_advice(dtype)}")
 
 
@@ -295,7 +295,7 @@ def register_feature(kind: type[Feature], *, objects: Iterable[str] = ()) -> Non
     """
     name = vars(kind).get("_type")
     if not isinstance(name, str):
-        raise ConfigurationError(f"The class {kind.__name__} has no name. Define _type = {kind.__name__!r} in it.")
+        raise ConfigurationError(f"The class {kind.__name__} has no name", advice=f"Define _type = {kind.__name__!r} in it")
     _check_free(name, kind)
     paths = [objects] if isinstance(objects, str) else [*objects]
     if paths and not isinstance(storage_of(kind()), dict):
@@ -309,7 +309,7 @@ def _check_free(name: str, kind: type) -> None:
 
     known = REGISTERED.get(name)
     if name in KINDS or (known is not None and (known.__module__, known.__qualname__) != (kind.__module__, kind.__qualname__)):
-        raise ConfigurationError(f"A feature type {name!r} is already registered. Give {kind.__name__} another _type.")
+        raise ConfigurationError(f"A feature type {name!r} is already registered", advice=f"Give {kind.__name__} another _type")
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -374,7 +374,7 @@ class List(Feature):
     def __post_init__(self) -> None:
         object.__setattr__(self, "feature", as_feature(self.feature))
         if not isinstance(self.length, int) or self.length < -1:
-            raise ConfigurationError(f"Invalid list length {self.length!r}. Pass length=-1 for lists of any length.")
+            raise ConfigurationError(f"Invalid list length {self.length!r}", advice="Pass length=-1 for lists of any length")
 
     def __repr__(self) -> str:
         return f"List({self.feature!r}{f', length={self.length}' if self.length != -1 else ''})"
@@ -432,7 +432,7 @@ class Sequence(metaclass=_SequenceType):
         """
         if feature is None:
             raise ConfigurationError(
-                "A Sequence needs the feature of its elements. Write for example Sequence(Value('int64'))."
+                "A Sequence needs the feature of its elements", advice="Write for example Sequence(Value('int64'))"
             )
         child = as_feature(feature)
         if isinstance(child, dict):
@@ -481,7 +481,7 @@ def as_feature(given: Any, *, depth: int = 0) -> FeatureType:
         if hasattr(given, "pa_type") or callable(given):
             return _with_class(given, adopted(type(given)))  # type: ignore[no-any-return]
     raise ArgumentTypeError(
-        f"{given!r} is not a feature. Write for example Value('int64'), List(Value('string')) or a dict of them."
+        f"{given!r} is not a feature", advice="Write for example Value('int64'), List(Value('string')) or a dict of them"
     )
 
 

@@ -91,11 +91,12 @@ def _check_columns(schema: pa.Schema, features: Features, what: str, fill_missin
     twice = sorted({name for name in names if names.count(name) > 1}) if len(set(names)) != len(names) else []
     place = f"{what[0].upper()}{what[1:]}"
     if twice:
-        raise CastError(f"{place} has duplicate columns {twice}. Rename them.")
+        raise CastError(f"{place} has duplicate columns {twice}", advice="Rename them")
     if unknown or missing:
         facts = [f"unknown columns {unknown}"] * bool(unknown) + [f"missing columns {missing}"] * bool(missing)
         raise CastError(
-            f"{place} has {' and '.join(facts)}; the features have {list(features)}. Change the columns or the features."
+            f"{place} has {' and '.join(facts)}; the features have {list(features)}",
+            advice="Change the columns or the features",
         )
 
 

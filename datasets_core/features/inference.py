@@ -366,7 +366,7 @@ def _plain_moment(value: Any) -> Any:
         return to_datetime64()
     if getattr(value, "nanosecond", 0):
         raise CastError(
-            f"{shown(value)} has nanoseconds and a time zone. Give the column a feature, Value('timestamp[ns, tz=…]')."
+            f"{shown(value)} has nanoseconds and a time zone", advice="Give the column a feature, Value('timestamp[ns, tz=…]')"
         )
     return datetime.datetime.combine(
         datetime.date(value.year, value.month, value.day),

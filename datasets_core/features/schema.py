@@ -72,7 +72,7 @@ class Features(dict[str, FeatureType]):
                 return Features(dict(inspect.getgeneratorlocals(args[0])[".0"])).to_dict()
             return super().__new__(cls)
 
-    def __init__(self, *args: Any, **kwargs: Any) -> None:
+    def __init__(self, /, *args: Any, **kwargs: Any) -> None:
         super().__init__()
         self.update(*args, **kwargs)
 
@@ -81,7 +81,7 @@ class Features(dict[str, FeatureType]):
             raise ConfigurationError(f"{name!r} is not a valid column name. Names of columns and of fields are strings.")
         super().__setitem__(name, as_feature(feature))
 
-    def update(self, *args: Any, **kwargs: Any) -> None:
+    def update(self, /, *args: Any, **kwargs: Any) -> None:
         """Set several columns; `args` and `kwargs` are those of `dict.update`."""
         for name, feature in dict(*args, **kwargs).items():
             self[name] = feature
@@ -294,8 +294,8 @@ def _reordered(mine: FeatureType, other: FeatureType, path: str) -> Any:
         if mine.keys() != other.keys():
             differ = sorted(mine.keys() ^ other.keys())
             raise CastError(
-                f"The fields {differ}{f' of {path!r}' if path else ''} are only in one of the two schemas. "
-                "Add them to the other."
+                f"The fields {differ}{f' of {path!r}' if path else ''} are only in one of the two schemas",
+                advice="Add them to the other",
             )
         return {name: _reordered(mine[name], inner, f"{path}.{name}".lstrip(".")) for name, inner in other.items()}
     if isinstance(mine, List) and isinstance(other, List):
@@ -338,7 +338,7 @@ def _recorded_features(schema: pa.Schema) -> Mapping[str, Any]:
         return {}
     except (ValueError, TypeError, AttributeError, RecursionError) as error:
         raise ConfigurationError(
-            f"The features in the metadata of an Arrow schema are invalid: {error}. Write the file again."
+            f"The features in the metadata of an Arrow schema are invalid: {error}", advice="Write the file again"
         ) from error
     return features if isinstance(features, Mapping) else {}
 
@@ -407,7 +407,9 @@ def _from_type(arrow_type: pa.DataType, depth: int) -> FeatureType:
         return Value(f"decimal128({arrow_type.precision}, {arrow_type.scale})")
     name = name_from_type(arrow_type)
     if name is None:
-        raise ConfigurationError(f"No feature supports the Arrow type {arrow_type}. Convert or remove the column first.")
+        raise ConfigurationError(
+            f"No feature supports the Arrow type {arrow_type}", advice="Convert or remove the column first"
+        )
     return Value(name)
 
 
@@ -470,8 +472,8 @@ def joined_features(features: Sequence[Features]) -> Features:
                 joined[name] = _joined(joined[name], feature) if name in joined else feature
             except _DifferError:
                 raise CastError(
-                    f"Column {name!r} is {feature} in dataset {number} and {joined[name]} in dataset {homes[name]}. "
-                    "Cast one of them, for example by cast_column()."
+                    f"Column {name!r} is {feature} in dataset {number} and {joined[name]} in dataset {homes[name]}",
+                    advice="Cast one of them, for example by cast_column()",
                 ) from None
             homes.setdefault(name, number)
     return Features(joined)
@@ -626,7 +628,8 @@ def _check_rows(rows: Sequence[Any]) -> None:
     for index, row in enumerate(rows):
         if type(row) is not dict and not isinstance(row, Mapping):
             raise CastError(
-                f"Row {index} is {shown(row)} ({type(row).__name__}), not a dict. Give each row as a dict of column to value."
+                f"Row {index} is {shown(row)} ({type(row).__name__}), not a dict",
+                advice="Give each row as a dict of column to value",
             )
 
 

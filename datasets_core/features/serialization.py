@@ -56,13 +56,19 @@ def feature_from_json(form: Any, *, path: str = "", depth: int = 0) -> FeatureTy
         ConfigurationError: it describes no feature that this version knows.
     """
     if depth > MAX_DEPTH:
-        raise ConfigurationError(f"The features of {path[:40]!r}… are nested more than {MAX_DEPTH} levels. Fix the metadata.")
+        raise ConfigurationError(
+            f"The features of {path[:40]!r}… are nested more than {MAX_DEPTH} levels", advice="Fix the metadata"
+        )
     if isinstance(form, list):
         if len(form) != 1:
-            raise ConfigurationError(f"Feature {path!r} is a list of {len(form)} features, expected 1. Fix the metadata.")
+            raise ConfigurationError(
+                f"Feature {path!r} is a list of {len(form)} features, expected 1", advice="Fix the metadata"
+            )
         return List(feature_from_json(form[0], path=path, depth=depth + 1))
     if not isinstance(form, Mapping):
-        raise ConfigurationError(f"Feature {path!r} is {form!r}, which is not the description of a feature. Fix the metadata.")
+        raise ConfigurationError(
+            f"Feature {path!r} is {form!r}, which is not the description of a feature", advice="Fix the metadata", value=form
+        )
     kind = form.get("_type")
     if not isinstance(kind, str):  # a dict of features, with one called "_type"
         kind = _guess_type(form)
@@ -95,13 +101,15 @@ def _make(name: str, form: Mapping[str, Any], path: str) -> FeatureType:
         )
     count = form.get("num_classes")
     if isinstance(count, int) and count > MAX_CLASSES:
-        raise ConfigurationError(f"Feature {path!r} has {count:,} classes, more than {MAX_CLASSES:,}. Fix the metadata.")
+        raise ConfigurationError(
+            f"Feature {path!r} has {count:,} classes, more than {MAX_CLASSES:,}", advice="Fix the metadata"
+        )
     try:
         return kind.from_json(form)  # type: ignore[no-any-return]
     except ConfigurationError as error:
         raise ConfigurationError(f"Feature {path!r}: {error}") from error
     except (TypeError, ValueError, OSError) as error:
-        raise ConfigurationError(f"Feature {path!r} is not a valid {name}: {error}. Fix the metadata.") from error
+        raise ConfigurationError(f"Feature {path!r} is not a valid {name}: {error}", advice="Fix the metadata") from error
 
 
 def library_kind(name: str) -> Any:
@@ -123,7 +131,9 @@ def _offered() -> dict[str, Any]:
 
 def _name(name: Any) -> str:
     if not isinstance(name, str):
-        raise ConfigurationError(f"{name!r} is not a valid column name. Names of columns and of fields are strings.")
+        raise ConfigurationError(
+            f"{name!r} is not a valid column name. Names of columns and of fields are strings.", value=name
+        )
     return name
 
 
@@ -181,19 +191,25 @@ def features_from_yaml(form: Any, *, path: str = "", depth: int = 0) -> dict[str
     """
     if not isinstance(form, Iterable) or isinstance(form, (str, Mapping)):
         raise ConfigurationError(
-            f"features{f' of {path!r}' if path else ''} are {form!r}, expected a list of '- name: …'. Fix the card."
+            f"features{f' of {path!r}' if path else ''} are {form!r}, expected a list of '- name: …'",
+            advice="Fix the card",
+            value=form,
         )
     if depth > MAX_DEPTH:
-        raise ConfigurationError(f"The features of {path[:40]!r}… are nested more than {MAX_DEPTH} levels. Fix the card.")
+        raise ConfigurationError(
+            f"The features of {path[:40]!r}… are nested more than {MAX_DEPTH} levels", advice="Fix the card"
+        )
     features: dict[str, FeatureType] = {}
     for entry in form:
         if not isinstance(entry, Mapping) or not isinstance(entry.get("name"), (str, int, float)):
             raise ConfigurationError(
-                f"{entry!r} is not a valid feature of a card: it has no name. Write '- name: …' and 'dtype: …'."
+                f"{entry!r} is not a valid feature of a card: it has no name",
+                advice="Write '- name: …' and 'dtype: …'",
+                value=entry,
             )
         name = str(entry["name"])
         if name in features:
-            raise ConfigurationError(f"The card lists the feature {name!r} twice. Remove one.")
+            raise ConfigurationError(f"The card lists the feature {name!r} twice", advice="Remove one")
         inner = {key: value for key, value in entry.items() if key != "name"}
         features[name] = _from_entry(inner, f"{path}.{name}".lstrip("."), depth)
     return features
@@ -201,13 +217,17 @@ def features_from_yaml(form: Any, *, path: str = "", depth: int = 0) -> dict[str
 
 def _from_entry(entry: Any, path: str, depth: int) -> FeatureType:
     if depth > MAX_DEPTH:
-        raise ConfigurationError(f"The features of {path[:40]!r}… are nested more than {MAX_DEPTH} levels. Fix the card.")
+        raise ConfigurationError(
+            f"The features of {path[:40]!r}… are nested more than {MAX_DEPTH} levels", advice="Fix the card"
+        )
     if isinstance(entry, str):
         return _from_word(entry, {}, path)
     if isinstance(entry, (list, tuple)):
         return features_from_yaml(entry, path=path, depth=depth + 1)
     if not isinstance(entry, Mapping):
-        raise ConfigurationError(f"Feature {path!r} is {entry!r} in the card. Write 'dtype: …', 'struct: …' or 'list: …'.")
+        raise ConfigurationError(
+            f"Feature {path!r} is {entry!r} in the card", advice="Write 'dtype: …', 'struct: …' or 'list: …'", value=entry
+        )
     options = {key: value for key, value in entry.items() if value is not None}
     for key, kind in _LISTS.items():
         if key in options:
@@ -227,7 +247,9 @@ def _from_entry(entry: Any, path: str, depth: int) -> FeatureType:
             return _from_word(str(word), dict(arguments), path)
     if not options and "dtype" not in entry:
         return {}
-    raise ConfigurationError(f"Feature {path!r} is {dict(entry)!r} in the card. Write 'dtype: …', 'struct: …' or 'list: …'.")
+    raise ConfigurationError(
+        f"Feature {path!r} is {dict(entry)!r} in the card", advice="Write 'dtype: …', 'struct: …' or 'list: …'"
+    )
 
 
 def _from_word(word: str, arguments: dict[str, Any], path: str) -> FeatureType:
@@ -254,10 +276,10 @@ def _class_names(names: Any, path: str) -> Any:
     try:
         by_code = {int(code): name for code, name in names.items()}
     except (TypeError, ValueError) as error:
-        raise ConfigurationError(f"The class names of {path!r} need integer keys: {error}. Write '0': name.") from error
+        raise ConfigurationError(f"The class names of {path!r} need integer keys: {error}", advice="Write '0': name") from error
     if sorted(by_code) != list(range(len(names))):
         raise ConfigurationError(
-            f"The class names of {path!r} have the keys {sorted(by_code)}. Number them from 0 without gaps."
+            f"The class names of {path!r} have the keys {sorted(by_code)}", advice="Number them from 0 without gaps"
         )
     return [by_code[code] for code in range(len(by_code))]
 

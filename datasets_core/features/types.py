@@ -137,13 +137,13 @@ class FixedShape(Feature):
     def __post_init__(self) -> None:
         if not isinstance(self.shape, Iterable):
             raise ConfigurationError(
-                f"shape={self.shape!r} is not a valid shape. Pass {self.ndim} sizes, for example {(2,) * self.ndim}."
+                f"shape={self.shape!r} is not a valid shape", advice=f"Pass {self.ndim} sizes, for example {(2,) * self.ndim}"
             )
         shape = tuple(self.shape)
         name = type(self).__name__
         if len(shape) != self.ndim:
             raise ConfigurationError(
-                f"{name} has {self.ndim} dimensions, but shape={shape} has {len(shape)}. Use the same number."
+                f"{name} has {self.ndim} dimensions, but shape={shape} has {len(shape)}", advice="Use the same number"
             )
         if not all(isinstance(size, int) and size >= 0 for size in shape[1:]) or not (
             shape[0] is None or (isinstance(shape[0], int) and shape[0] >= 0)
@@ -237,7 +237,7 @@ class FixedShape(Feature):
             CastError: the shapes differ.
         """
         if len(shape) != self.ndim or any(size not in (None, found) for size, found in zip(self.shape, shape, strict=True)):
-            raise CastError(f"An array of shape {shape} does not fit {self!r}. Reshape it, or change the feature.")
+            raise CastError(f"An array of shape {shape} does not fit {self!r}", advice="Reshape it, or change the feature")
 
 
 class Array2D(FixedShape):
@@ -349,25 +349,25 @@ class ClassLabel(Feature):
         id: str | None = None,
     ) -> None:
         if names is not None and names_file is not None:
-            raise ConfigurationError("A ClassLabel takes names or names_file, not both. Remove one.")
+            raise ConfigurationError("A ClassLabel takes names or names_file, not both", advice="Remove one")
         if names_file is not None:
             listed = _names_in(names_file)
         elif names is not None:
             if isinstance(names, (str, bytes, set, frozenset, Mapping)) or not isinstance(names, Iterable):
-                raise ConfigurationError(f"names={names!r} is not ordered. Pass the class names as a list.")
+                raise ConfigurationError(f"names={names!r} is not ordered", advice="Pass the class names as a list")
             listed = [str(name) for name in names]
         elif num_classes is not None:
             if not isinstance(num_classes, int) or num_classes < 0:
                 raise ConfigurationError(f"Invalid num_classes={num_classes!r} of a ClassLabel. Pass the number of classes.")
             listed = [str(code) for code in range(num_classes)]
         else:
-            raise ConfigurationError("A ClassLabel needs its classes. Pass names=, names_file= or num_classes=.")
+            raise ConfigurationError("A ClassLabel needs its classes", advice="Pass names=, names_file= or num_classes=")
         if num_classes is not None and len(listed) != num_classes:
             raise ConfigurationError(f"There are {len(listed)} names, but num_classes={num_classes}. Remove num_classes.")
         codes = {name: code for code, name in enumerate(listed)}
         if len(codes) != len(listed):
             twice = next(name for name in listed if listed.count(name) > 1)
-            raise ConfigurationError(f"The class name {twice!r} is given more than once. Make the names unique.")
+            raise ConfigurationError(f"The class name {twice!r} is given more than once", advice="Make the names unique")
         object.__setattr__(self, "names", listed)
         object.__setattr__(self, "id", id)
         object.__setattr__(self, "names_file", None if names_file is None else str(names_file))
@@ -480,7 +480,7 @@ class ClassLabel(Feature):
         if isinstance(values, str):
             return self._code(values)
         if not isinstance(values, Iterable):
-            raise CastError(f"{values!r} is not a valid class name. Pass a string, or a list of them.")
+            raise CastError(f"{values!r} is not a valid class name", advice="Pass a string, or a list of them", value=values)
         return [self._code(value) for value in values]
 
     def int2str(self, values: Any) -> str | list[str]:
@@ -550,7 +550,7 @@ def _names_in(path: str) -> list[str]:
         with open(path, encoding="utf-8") as file:
             return [line.strip() for line in file.read().splitlines() if line.strip()]
     except FileNotFoundError as error:
-        raise FileNotFoundDatasetsError(f"There is no file {path!r} of class names. Pass a path, or names=.") from error
+        raise FileNotFoundDatasetsError(f"There is no file {path!r} of class names", advice="Pass a path, or names=") from error
     except UnicodeDecodeError as error:
         raise ConfigurationError(f"The class names in {path!r} are not UTF-8 text: {error}. Write the file again.") from error
 
@@ -680,7 +680,9 @@ class TranslationVariableLanguages(Feature):
             texts = [text] if isinstance(text, str) or not isinstance(text, Iterable) else list(text)
             if not all(isinstance(one, str) for one in texts):
                 raise CastError(
-                    f"{text!r} is not text in {language!r}. Pass a string, a list of strings, or omit {language!r}."
+                    f"{text!r} is not text in {language!r}",
+                    advice=f"Pass a string, a list of strings, or omit {language!r}",
+                    value=text,
                 )
             pairs += [(language, one) for one in texts]
         pairs.sort()
@@ -690,5 +692,7 @@ class TranslationVariableLanguages(Feature):
 def _languages(given: Any) -> list[str]:
     languages: list[Any] = list(given) if isinstance(given, Iterable) and not isinstance(given, (str, bytes)) else [given]
     if isinstance(given, (str, bytes)) or not all(isinstance(language, str) for language in languages):
-        raise ConfigurationError(f"languages={given!r} is not a list of languages. Write for example languages=['en', 'fr'].")
+        raise ConfigurationError(
+            f"languages={given!r} is not a list of languages", advice="Write for example languages=['en', 'fr']", value=given
+        )
     return languages

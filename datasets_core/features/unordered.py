@@ -57,8 +57,8 @@ class Facts:
         """
         for place in sorted(self.negative & self.unsigned, key=repr):
             raise CastError(
-                f"Column {_shown(place)!r} has negative integers and uint64 integers. "
-                "Use one type in all rows, or pass features with one type for the column."
+                f"Column {_shown(place)!r} has negative integers and uint64 integers",
+                advice="Use one type in all rows, or pass features with one type for the column",
             )
 
     def ordered(self, schema: pa.Schema) -> pa.Schema:
@@ -156,8 +156,8 @@ def join_schemas(a: pa.Schema, b: pa.Schema, *, what: str = "The second schema")
     fields = _joined_fields(list(a), list(b))
     if isinstance(fields, str):
         raise CastError(
-            f"{what} has {b.field(fields).type} in column {fields!r}, where other rows have {a.field(fields).type}. "
-            "Use one type in all rows, or pass features with one type for the column."
+            f"{what} has {b.field(fields).type} in column {fields!r}, where other rows have {a.field(fields).type}",
+            advice="Use one type in all rows, or pass features with one type for the column",
         )
     return pa.schema(fields)
 

@@ -173,7 +173,9 @@ def _opened(source: str | os.PathLike[str] | BinaryIO) -> Iterator[BinaryIO]:
             handle = files.open_binary(path)
         except (FileNotFoundError, IsADirectoryError) as error:
             what = "is a folder" if isinstance(error, IsADirectoryError) else "does not exist"
-            raise DataFilesNotFoundError(f"{redact(path)} {what}. Pass the path of an archive.") from error
+            raise DataFilesNotFoundError(
+                f"{redact(path)} {what}", advice="Pass the path of an archive", file=redact(path)
+            ) from error
         if isinstance(handle, io.BufferedReader):
             handle = _SharedFile(handle.detach())
             try:

@@ -41,7 +41,7 @@ class VerificationMode(StrEnum):
     @classmethod
     def _missing_(cls, value: object) -> VerificationMode:
         known = ", ".join(repr(mode.value) for mode in cls)
-        raise ConfigurationError(f"Unknown verification mode {value!r}. Available modes: {known}.")
+        raise ConfigurationError(f"Unknown verification mode {value!r}. Available modes: {known}.", value=value)
 
 
 class FileRecord(NamedTuple):
@@ -180,13 +180,13 @@ def check_files(
     if mode is VerificationMode.ALL_CHECKS:
         if missing := [url for url in on_record if url not in downloaded]:
             raise ExpectedMoreDownloadedFilesError(
-                f"{_listed(missing)} recorded but not downloaded. "
-                "Fix the record or the script; verification_mode='basic_checks' skips the comparison."
+                f"{_listed(missing)} recorded but not downloaded",
+                advice="Fix the record or the script; verification_mode='basic_checks' skips the comparison",
             )
         if surplus := [url for url in downloaded if url not in on_record]:
             raise UnexpectedDownloadedFileError(
-                f"{_listed(surplus)} downloaded but not recorded. "
-                "Fix the record or the script; verification_mode='basic_checks' skips the comparison."
+                f"{_listed(surplus)} downloaded but not recorded",
+                advice="Fix the record or the script; verification_mode='basic_checks' skips the comparison",
             )
     for url, record in downloaded.items():
         if url in on_record:
@@ -352,7 +352,9 @@ def checksums_text(entries: Mapping[str, Mapping[str, Any]], *, comments: str = 
     lines = []
     for url in sorted(entries):
         if re.search(_CONTROL, url) or url != url.strip() or url.startswith("#"):
-            raise ConfigurationError(f"The URL {url!r} cannot be written to {CHECKSUMS_NAME}. Remove tabs and line breaks.")
+            raise ConfigurationError(
+                f"The URL {url!r} cannot be written to {CHECKSUMS_NAME}", advice="Remove tabs and line breaks"
+            )
         entry = entries[url]
         fields = [url, *(str(entry.get(key)) for key in ("num_bytes", "checksum"))]
         lines.append("\t".join([*fields, entry["name"]] if entry.get("name") else fields) + "\n")
@@ -377,7 +379,7 @@ class DownloadMode(StrEnum):
     @classmethod
     def _missing_(cls, value: object) -> DownloadMode:
         known = ", ".join(repr(mode.value) for mode in cls)
-        raise ConfigurationError(f"Unknown download mode {value!r}. Available modes: {known}.")
+        raise ConfigurationError(f"Unknown download mode {value!r}. Available modes: {known}.", value=value)
 
 
 @dataclass
@@ -451,7 +453,7 @@ def leaves(nested: Any) -> Iterator[str]:
     if isinstance(nested, (str, os.PathLike)):
         text = os.fspath(nested)
         if not isinstance(text, str):
-            raise ConfigurationError(f"{text!r} is a path as bytes. Pass it as str.")
+            raise ConfigurationError(f"{text!r} is a path as bytes", advice="Pass it as str", value=text)
         yield text
     elif isinstance(nested, Mapping):
         for value in nested.values():
@@ -464,8 +466,9 @@ def leaves(nested: Any) -> Iterator[str]:
                 yield from leaves(value)
     else:
         raise ConfigurationError(
-            f"{nested!r} ({type(nested).__name__}) is not a path or URL, nor a list, tuple or dict of them. "
-            "Pass one of these (convert a generator with list(...))."
+            f"{nested!r} ({type(nested).__name__}) is not a path or URL, nor a list, tuple or dict of them",
+            advice="Pass one of these (convert a generator with list(...))",
+            value=nested,
         )
 
 

@@ -495,7 +495,7 @@ class DownloadManager:
             found = os.stat(path)
         except (FileNotFoundError, NotADirectoryError) as error:
             raise DataFilesNotFoundError(
-                f"{path} does not exist. Check the path; relative paths start from {self._base_path}."
+                f"{path} does not exist", advice=f"Check the path; relative paths start from {self._base_path}", file=path
             ) from error
         if not stat.S_ISREG(found.st_mode):
             return FileRecord()
@@ -591,7 +591,7 @@ class DownloadManager:
     def _unpacked(self, path: str, watch: Watch) -> str:
         place = self._local(path)
         if not os.path.exists(place):
-            raise DataFilesNotFoundError(f"{place} does not exist. Check the path.")
+            raise DataFilesNotFoundError(f"{place} does not exist", advice="Check the path")
         url, sha256 = self._origin(place) or (None, None)
         try:
             return self._extractions().extract(

@@ -8,7 +8,6 @@ from __future__ import annotations
 import errno
 import hashlib
 import json
-import logging
 import os
 import posixpath
 import re
@@ -20,7 +19,7 @@ from typing import BinaryIO, cast
 
 from datasets_core import files
 from datasets_core.config import settings
-from datasets_core.errors import ArchiveError, DataFilesNotFoundError, DatasetDiskError, UnsafeArchiveError, redact
+from datasets_core.errors import ArchiveError, DataFilesNotFoundError, DatasetDiskError, UnsafeArchiveError, logger_of, redact
 from datasets_core.fetch.archive import archive_kind, check_repeated, detect, walk
 from datasets_core.fetch.disk_cache import DiskCache, claim, discard, read_json
 from datasets_core.fetch.members import (
@@ -196,7 +195,7 @@ class FilesIterable:
             elif os.path.isdir(path):
                 yield from _below(path)
             else:
-                raise DataFilesNotFoundError(f"{path} does not exist. Pass a file or a folder.")
+                raise DataFilesNotFoundError(f"{path} does not exist", advice="Pass a file or a folder", file=path)
 
 
 def _below(folder: str) -> Iterator[str]:
@@ -214,7 +213,7 @@ def _remote(url: str) -> Iterator[str]:
     base = url.partition("::")[0].rstrip("/")
     found = [entry.path for entry in files.list_files(url)]
     if not found:
-        raise DataFilesNotFoundError(f"{redact(url)} does not exist. Pass a file or a folder.")
+        raise DataFilesNotFoundError(f"{redact(url)} does not exist", advice="Pass a file or a folder", file=redact(url))
     for path in found:
         below = path.partition("::")[0][len(base) :]
         if not any(is_hidden(part) for part in below.split("/") if part):
@@ -258,7 +257,7 @@ __all__ = [
     "open_decompressed",
 ]
 
-logger = logging.getLogger(__name__)
+logger = logger_of(__name__)
 
 _CHUNK = 1 << 20
 _FOLDER_MODE = 0o755

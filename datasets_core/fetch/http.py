@@ -8,7 +8,6 @@ from __future__ import annotations
 import base64
 import contextlib
 import ipaddress
-import logging
 import os
 import socket
 import threading
@@ -23,12 +22,12 @@ from urllib.parse import SplitResult, unquote, urljoin, urlsplit, urlunsplit
 from datasets_core._version import __version__
 from datasets_core.config import settings
 from datasets_core.engines.threads import HostPauses, RetryPolicy, pause_asked, renewed_after_fork, retry_after_seconds
-from datasets_core.errors import DownloadError, OfflineError, UrlNotFoundError, redact, redact_text
+from datasets_core.errors import DownloadError, OfflineError, UrlNotFoundError, logger_of, redact, redact_text
 
 if TYPE_CHECKING:
     import ssl
 
-logger = logging.getLogger(__name__)
+logger = logger_of(__name__)
 
 _MOVED = {307, 308}  # after which method and body are kept
 _REDIRECTS = {301, 302, 303, *_MOVED}

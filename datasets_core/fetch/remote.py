@@ -137,7 +137,7 @@ class RemoteFile(os.PathLike[str]):
     def _checked_inner(self) -> str:
         inner = posixpath.normpath(self._inner) if self._inner else ""
         if inner == ".." or inner.startswith(("../", "/")):
-            raise DataFilesNotFoundError(f"{redact(str(self))} is outside the archive. Check the path.")
+            raise DataFilesNotFoundError(f"{redact(str(self))} is outside the archive", advice="Check the path")
         return "" if inner == "." else inner
 
     def open(
@@ -164,7 +164,7 @@ class RemoteFile(os.PathLike[str]):
             NonMatchingChecksumError: (also while reading) the file differs from its record.
         """
         if set(mode) - set("rbt") or "r" not in mode or {"b", "t"} <= set(mode):
-            raise ConfigurationError(f"{redact(str(self))} cannot be opened with mode {mode!r}. Use 'r' or 'rb'.")
+            raise ConfigurationError(f"{redact(str(self))} cannot be opened with mode {mode!r}", advice="Use 'r' or 'rb'")
         if self._is_unpacked:
             data = self._access.opened_member(self._url, self._checked_inner())
         else:

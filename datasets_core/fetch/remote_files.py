@@ -257,7 +257,9 @@ def _opened_slice(data: BinaryIO, lock: threading.Lock, start: int, size: int) -
 
 def no_member(url: str, inner: str) -> DataFilesNotFoundError:
     """Return the error for a missing member of an archive."""
-    return DataFilesNotFoundError(f"{redact(url)} does not contain {inner!r}. Check the path in the archive.")
+    return DataFilesNotFoundError(
+        f"{redact(url)} does not contain {inner!r}", advice="Check the path in the archive", file=redact(url)
+    )
 
 
 class Closing(io.BufferedReader):

@@ -407,7 +407,9 @@ class StoreSource:
         with store_errors(self.url):
             found = files.entry(self.url, self.storage_options)
         if found is None:
-            raise DataFilesNotFoundError(f"{redact(self.url)} does not exist. Check the address.")
+            raise DataFilesNotFoundError(
+                f"{redact(self.url)} does not exist", advice="Check the address", file=redact(self.url)
+            )
         return found
 
     def fetch(self, path: str, expected: FileRecord, watch: Watch) -> Fetched:
@@ -452,5 +454,7 @@ class store_errors:  # noqa: N801 - used as a block
         if error is None or isinstance(error, DatasetsCoreError) or not isinstance(error, Exception):
             return
         if isinstance(error, FileNotFoundError):
-            raise DataFilesNotFoundError(f"{redact(self._url)} does not exist. Check the address.") from error
+            raise DataFilesNotFoundError(
+                f"{redact(self._url)} does not exist", advice="Check the address", file=redact(self._url)
+            ) from error
         raise DownloadError(redact(self._url), redact_text(str(error)) or type(error).__name__) from error

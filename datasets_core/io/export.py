@@ -207,7 +207,7 @@ class Export(Rows, Frames):
         hf = needed("datasets", "A dataset of Hugging Face", "datasets")
         if type(hf).__name__ == "AliasModule":
             raise ConfigurationError(
-                "Here `import datasets` gives datasets_core, so to_hf() has no class to make. Leave it out."
+                "Here `import datasets` gives datasets_core, so to_hf() has no class to make", advice="Leave it out"
             )
         described = self._described(self._table.to_table())
         features = hf.Features.from_dict(self._features.to_dict())
@@ -585,7 +585,7 @@ class ForTensorflow(Rows):
         size = None if batch_size is None else checked_batch_size(batch_size)
         inputs, labels = names_of(columns or ()), names_of(label_cols or ())
         if labels and not inputs:
-            raise ConfigurationError("label_cols= requires columns=. Pass the input columns, too.")
+            raise ConfigurationError("label_cols= requires columns=", advice="Pass the input columns, too")
         if as_int("num_workers", num_workers) < 0 or as_int("num_test_batches", num_test_batches) < 1:
             raise ConfigurationError("num_workers must be at least 0, and num_test_batches at least 1.")
         wanted = list(dict.fromkeys([*inputs, *labels]))
@@ -630,14 +630,14 @@ def _stacked(name: str, values: Any) -> Any:
     if values.dtype == object and not all(isinstance(value, (str, bytes)) for value in values.reshape(-1)):
         raise CastError(f"The rows of column {name!r} cannot be stacked. Exclude it with columns=, or pass a collate_fn.")
     if values.dtype.kind in "Mm":
-        raise CastError(f"Column {name!r} has times, which TensorFlow does not support. Exclude it with columns=.")
+        raise CastError(f"Column {name!r} has times, which TensorFlow does not support", advice="Exclude it with columns=")
     return values
 
 
 def _test_batches(batch_of: Callable[[Any], dict[str, Any]], num_rows: int, size: int, count: int) -> list[dict[str, Any]]:
     """Return some batches, evenly spread over the rows."""
     if not num_rows:
-        raise CastError("The types of the tensors cannot be inferred without rows. Use a dataset with rows.")
+        raise CastError("The types of the tensors cannot be inferred without rows", advice="Use a dataset with rows")
     starts = np.unique(np.linspace(0, max(0, num_rows - size), min(count, -(-num_rows // size)), dtype=np.int64))
     return [batch_of(list(range(start, min(start + size, num_rows)))) for start in starts.tolist()]
 

@@ -6,7 +6,6 @@ not uploaded again by the next push.
 
 from __future__ import annotations
 
-import logging
 import os
 import re
 import tempfile
@@ -19,7 +18,7 @@ from datasets_core import files
 from datasets_core.config import parse_size, settings
 from datasets_core.engines import Engine, on_engine
 from datasets_core.engines.threads import RetryPolicy
-from datasets_core.errors import ConfigurationError, OfflineError, PushConflictError, PushError
+from datasets_core.errors import ConfigurationError, OfflineError, PushConflictError, PushError, logger_of
 from datasets_core.fetch import disk_cache
 from datasets_core.fetch.hub.branch import not_logged_in
 from datasets_core.fetch.hub.client import OFFLINE_ADVICE, Hub
@@ -66,7 +65,9 @@ def check_replaced(target: PushTarget, state: RepositoryState, replaced: Collect
         if taken:
             raise ConfigurationError(
                 f"{taken[0]!r} of {target.repo_id} belongs to the config {entry.name!r}, and pushing {target.config_name!r} "
-                f"with data_dir={target.data_dir!r} would replace it. Choose another data_dir."
+                f"with data_dir={target.data_dir!r} would replace it",
+                advice="Choose another data_dir",
+                value=target.data_dir,
             )
 
 
@@ -124,13 +125,13 @@ def _own_folder() -> str | None:
 def _sweep(parent: str) -> None:
     """Remove the leftovers of processes that ended."""
     for name in os.listdir(parent):
-        folder = os.path.join(parent, name)
-        if name.endswith(disk_cache.SUFFIX) and files.owner_is_alive(folder) is False:
+        folder = os.path.join(parent, name.removesuffix(".json"))
+        if folder.endswith(disk_cache.SUFFIX) and files.owner_is_alive(folder) is False:
             disk_cache.discard(folder)
     disk_cache.sweep(parent)  # folders of other machines, and unclaimed ones
 
 
-logger = logging.getLogger(__name__)
+logger = logger_of(__name__)
 
 COMMIT_MESSAGE = "Upload dataset"
 """The default first line of the commit message of a push."""
@@ -250,7 +251,9 @@ class _Upload:
                 if self._is_much():
                     self._send()
             if not count:
-                raise ConfigurationError(f"The split {split!r} has no shards. Push at least one shard, which may be empty.")
+                raise ConfigurationError(
+                    f"The split {split!r} has no shards", advice="Push at least one shard, which may be empty"
+                )
             for index, shard in enumerate(self.shards[-count:]):
                 shard.file.path = f"{self._target.data_dir}/{split}-{index:05d}-of-{count:05d}.parquet"
 

@@ -332,8 +332,8 @@ class _Merge:
             return
         raise ConfigurationError(
             f"The config {self.target.config_name!r} of {self.target.repo_id} reads its split {split!r} as {existing.format} "
-            f"({existing.files[0]}), but pushed files are Parquet, and all splits of a config must have the same format. "
-            "Choose another config_name, push all splits together as a DatasetDict, or remove the existing split."
+            f"({existing.files[0]}), but pushed files are Parquet, and all splits of a config must have the same format",
+            advice="Choose another config_name, push all splits together as a DatasetDict, or remove the existing split",
         )
 
     def _warn_of(self, split: str, existing: ExistingSplit) -> None:
@@ -394,7 +394,8 @@ class _Merge:
         names = ", ".join(map(repr, others))
         raise ConfigurationError(
             f"The config {self.target.config_name!r} of {self.target.repo_id} has other features in its splits {names}: "
-            f"{dict(found)}, but pushed splits have {dict(features)}. Cast them, push all splits, or use another config_name."
+            f"{dict(found)}, but pushed splits have {dict(features)}",
+            advice="Cast them, push all splits, or use another config_name",
         )
 
     # -- configs -------------------------------------------------------------------------------------------------------
@@ -417,13 +418,14 @@ class _Merge:
             if marked and not self.target.set_default:
                 raise ConfigurationError(
                     f"The card of {self.target.repo_id} marks the config {marked[0]!r} as the default, but a config named "
-                    "'default' is also the default by its name. Push with set_default=True, or another config_name."
+                    "'default' is also the default by its name",
+                    advice="Push with set_default=True, or another config_name",
                 )
         elif self.target.set_default:
             if DEFAULT in names:
                 raise ConfigurationError(
-                    f"{self.target.repo_id} has a config named 'default', which is the default by its name. "
-                    "Rename or remove it first, or omit set_default."
+                    f"{self.target.repo_id} has a config named 'default', which is the default by its name",
+                    advice="Rename or remove it first, or omit set_default",
                 )
             values["default"] = True
         elif self.target.set_default is False:

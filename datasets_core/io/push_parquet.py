@@ -261,7 +261,7 @@ def _writer(out: Any, schema: pa.Schema, features: Features) -> pq.ParquetWriter
     try:
         return pq.ParquetWriter(out, schema, write_page_index=True, write_page_checksum=True, **options)
     except (pa.ArrowNotImplementedError, pa.ArrowInvalid) as error:
-        raise CastError(f"Parquet does not support these columns: {error}. Cast them before the push.") from error
+        raise CastError(f"Parquet does not support these columns: {error}", advice="Cast them before the push") from error
 
 
 def _leaves(schema: pa.Schema) -> list[tuple[str, str]]:
@@ -273,7 +273,7 @@ def _leaves(schema: pa.Schema) -> list[tuple[str, str]]:
         with pq.ParquetWriter(out, schema):
             pass
     except (pa.ArrowNotImplementedError, pa.ArrowInvalid) as error:
-        raise CastError(f"Parquet does not support these columns: {error}. Cast them before the push.") from error
+        raise CastError(f"Parquet does not support these columns: {error}", advice="Cast them before the push") from error
     written = pq.read_metadata(pa.BufferReader(out.getvalue())).schema
     paths = [written.column(number).path for number in range(len(written))]
     owners = [field.name for field in schema for _ in range(_num_leaves(field.type))]

@@ -158,54 +158,75 @@ def push_target(repo_id: str, *, splits: Sequence[str], **options: Any) -> PushT
     for name in ("repo_id", "config_name", "data_dir", "revision", "commit_message", "commit_description"):
         value = told.get(name, "")
         if not isinstance(value, str) and (value is not None or name in ("repo_id", "config_name")):
-            raise ArgumentTypeError(f"{name}={value!r} is not a string. Pass a string as {name}.")
+            raise ArgumentTypeError(f"{name}={value!r} is not a string", advice=f"Pass a string as {name}", value=value)
     for name in ("private", "create_pr", "set_default"):
         if not isinstance(told.get(name), bool | None):
-            raise ArgumentTypeError(f"{name}={told[name]!r} is not valid. Pass True, False or None as {name}.")
+            raise ArgumentTypeError(f"{name}={told[name]!r} is not valid", advice=f"Pass True, False or None as {name}")
     if not isinstance(told.get("token"), str | bool | None):
-        raise ArgumentTypeError("token is not a string, True, False or None. Pass the token of a user with write access.")
+        raise ArgumentTypeError(
+            "token is not a string, True, False or None", advice="Pass the token of a user with write access"
+        )
     target = PushTarget(**{name: value for name, value in told.items() if value is not None})
     _check_repository(repo_id, target.revision)
     folder = _folder_of(target.config_name, told.get("data_dir"))
     if not splits:
-        raise ConfigurationError(f"There are no splits to push to {repo_id!r}. Pass at least one split.")
+        raise ConfigurationError(f"There are no splits to push to {repo_id!r}", advice="Pass at least one split")
     for split in splits:
         if not _SPLIT.fullmatch(str(split)):
-            raise ConfigurationError(f"Invalid split name {split!r}. Pass a name of letters, digits, '_' and dots as split=.")
+            raise ConfigurationError(
+                f"Invalid split name {split!r}", advice="Pass a name of letters, digits, '_' and dots as split=", value=split
+            )
         if str(split).lower() == ALL:
-            raise ConfigurationError(f"Invalid split name {split!r}: it means all splits. Pass another name as split=.")
+            raise ConfigurationError(
+                f"Invalid split name {split!r}: it means all splits", advice="Pass another name as split=", value=split
+            )
     if target.commit_message is not None and not target.commit_message.strip():
-        raise ConfigurationError("commit_message is empty. Pass a message, or omit commit_message.")
+        raise ConfigurationError("commit_message is empty", advice="Pass a message, or omit commit_message")
     return replace(target, data_dir=folder, revision=target.revision or None)
 
 
 def _check_repository(repo_id: str, revision: str | None) -> None:
     if not repo_id:
         raise ConfigurationError(
-            f"Invalid repository {repo_id!r}. Pass the name of a repository on the Hub, such as 'org/name'."
+            f"Invalid repository {repo_id!r}",
+            advice="Pass the name of a repository on the Hub, such as 'org/name'",
+            value=repo_id,
         )
     if repo_id.startswith("buckets/"):
-        raise ConfigurationError(f"{repo_id!r} is a bucket, which is not supported. Pass a repository: 'org/name'.")
+        raise ConfigurationError(
+            f"{repo_id!r} is a bucket, which is not supported", advice="Pass a repository: 'org/name'", value=repo_id
+        )
     if not is_repo_id(repo_id):
         raise ConfigurationError(
-            f"{repo_id!r} is not a valid repository name on the Hub. Use 'org/name' with letters, digits, '-', '_' and '.'."
+            f"{repo_id!r} is not a valid repository name on the Hub",
+            advice="Use 'org/name' with letters, digits, '-', '_' and '.'",
+            value=repo_id,
         )
     if revision and is_commit(revision):
-        raise ConfigurationError(f"{revision} is a commit of {repo_id!r}, which cannot change. Pass a branch as revision.")
+        raise ConfigurationError(
+            f"{revision} is a commit of {repo_id!r}, which cannot change", advice="Pass a branch as revision"
+        )
     if revision and not (is_inner_path(revision) and revision.isprintable() and not any(map(str.isspace, revision))):
-        raise ConfigurationError(f"{revision!r} is not a valid name of a branch of {repo_id!r}. Pass another name as revision.")
+        raise ConfigurationError(
+            f"{revision!r} is not a valid name of a branch of {repo_id!r}",
+            advice="Pass another name as revision",
+            value=revision,
+        )
 
 
 def _folder_of(config_name: str, data_dir: str | None) -> str:
     """Return the folder of the shards, used literally in the patterns of the card."""
     if config_name == "data" or not config_name:
         raise ConfigurationError(
-            f"Invalid config_name {config_name!r}: the folder 'data' is for the shards of 'default'. Choose another name."
+            f"Invalid config_name {config_name!r}: the folder 'data' is for the shards of 'default'",
+            advice="Choose another name",
+            value=config_name,
         )
     if not is_config_name(config_name) or '"' in config_name:
         raise ConfigurationError(
-            f"Invalid config_name {config_name!r}: it is a path, contains one of "
-            '<>:/\\|?*" or a line break, or is too long. Choose another name.'
+            f'Invalid config_name {config_name!r}: it is a path, contains one of <>:/\\|?*" or a line break, or is too long',
+            advice="Choose another name",
+            value=config_name,
         )
     from datasets_core.meta.card import way_out  # takes 10 ms, with yaml
 
@@ -214,10 +235,13 @@ def _folder_of(config_name: str, data_dir: str | None) -> str:
     if not is_folder or any(sign in folder for sign in _WILD) or way_out(folder) is not None:
         if not data_dir:
             raise ConfigurationError(
-                f"The config_name {config_name!r} cannot name the folder of its files. Choose another name, or pass data_dir=."
+                f"The config_name {config_name!r} cannot name the folder of its files",
+                advice="Choose another name, or pass data_dir=",
             )
         raise ConfigurationError(
-            f"data_dir={data_dir!r} is not a valid folder of a repository. Pass a path such as 'data' or 'data/en'."
+            f"data_dir={data_dir!r} is not a valid folder of a repository",
+            advice="Pass a path such as 'data' or 'data/en'",
+            value=data_dir,
         )
     return folder
 
@@ -243,8 +267,8 @@ def same_features(features: Mapping[str, Features], empty: Collection[str] = ())
     for name, found in features.items():
         if found != features[first] and not (name in empty and found.keys() == features[first].keys()):
             raise ConfigurationError(
-                f"Split {name!r} has the features {dict(features[name])}, but {first!r} has {dict(features[first])}. "
-                "Cast them to the same features, or push them with different config_names."
+                f"Split {name!r} has the features {dict(features[name])}, but {first!r} has {dict(features[first])}",
+                advice="Cast them to the same features, or push them with different config_names",
             )
     return features[first]
 
@@ -300,7 +324,7 @@ def shard_limits(max_bytes: int | None, num_shards: Any, num_proc: int | None, *
     if num_shards is not None:
         if isinstance(num_shards, bool) or not hasattr(num_shards, "__index__") or num_shards < 1:
             where = "" if split is None else f" for split {split!r}"
-            raise ConfigurationError(f"num_shards is {num_shards!r}{where}. Pass an integer of at least 1.")
+            raise ConfigurationError(f"num_shards is {num_shards!r}{where}", advice="Pass an integer of at least 1")
         num_shards = operator.index(num_shards)
     return ShardLimits(num_shards, max_bytes, num_proc)
 
@@ -316,7 +340,9 @@ def shards_by_split(num_shards: Any, splits: Iterable[str]) -> Mapping[str, int 
         return {}
     known = ", ".join(map(repr, names))
     if not isinstance(num_shards, Mapping):
-        raise ConfigurationError(f"num_shards is {num_shards!r}. Pass a dict with a number for each split: {known}.")
+        raise ConfigurationError(
+            f"num_shards is {num_shards!r}", advice=f"Pass a dict with a number for each split: {known}", value=num_shards
+        )
     for name in num_shards:
         if name not in names:
             raise ConfigurationError(f"num_shards has the unknown split {name!r}. Available splits: {known}.")

@@ -189,7 +189,9 @@ def save_group(
     check_names(datasets)
     if num_shards is not None and (not isinstance(num_shards, Mapping) or set(num_shards) != set(datasets)):
         raise ConfigurationError(
-            f"num_shards is {num_shards!r}. Pass a dict with a number for each split: {', '.join(map(repr, datasets))}."
+            f"num_shards is {num_shards!r}",
+            advice=f"Pass a dict with a number for each split: {', '.join(map(repr, datasets))}",
+            value=num_shards,
         )
     with on_engine(engine, num_proc=num_proc):
         wanted = {name: Shards.of(max_shard_size, (num_shards or {}).get(name), num_proc) for name in datasets}
@@ -285,15 +287,21 @@ def _not_there(folder: str, storage_options: dict[str, Any] | None, *, group: bo
     from datasets_core.io.saved_folder import GROUP_FILE, is_saved_dataset, is_saved_group
 
     if group is True and is_saved_dataset(folder, storage_options):
-        return FileNotFoundDatasetsError(f"{folder} contains one dataset. Use Dataset.load_from_disk or load_from_disk.")
+        return FileNotFoundDatasetsError(
+            f"{folder} contains one dataset", advice="Use Dataset.load_from_disk or load_from_disk", file=folder
+        )
     if group is False and is_saved_group(folder, storage_options):
         return FileNotFoundDatasetsError(
-            f"{folder} contains a DatasetDict ({GROUP_FILE}). Use DatasetDict.load_from_disk or load_from_disk."
+            f"{folder} contains a DatasetDict ({GROUP_FILE})",
+            advice="Use DatasetDict.load_from_disk or load_from_disk",
+            file=folder,
         )
     if not files.is_url(folder) and not os.path.isdir(folder):
-        return FileNotFoundDatasetsError(f"The folder {folder} does not exist. Check the path.")
+        return FileNotFoundDatasetsError(f"The folder {folder} does not exist", advice="Check the path", file=folder)
     return FileNotFoundDatasetsError(
-        f"{folder} has no dataset saved by save_to_disk. Check the path; for data files and built datasets use load_dataset."
+        f"{folder} has no dataset saved by save_to_disk",
+        advice="Check the path; for data files and built datasets use load_dataset",
+        file=folder,
     )
 
 
@@ -326,7 +334,7 @@ class Shards(NamedTuple):
         if max_shard_size is not None and num_shards is not None:
             raise ConfigurationError("Pass either max_shard_size or num_shards, not both.")
         if num_shards is not None and (isinstance(num_shards, bool) or not isinstance(num_shards, int) or num_shards < 1):
-            raise ConfigurationError(f"num_shards is {num_shards!r}. Pass an integer of at least 1.")
+            raise ConfigurationError(f"num_shards is {num_shards!r}", advice="Pass an integer of at least 1", value=num_shards)
         return cls(num_shards, parse_size(max_shard_size), num_proc)
 
     @property
@@ -389,8 +397,8 @@ def described(dataset: Rows, shards: tuple[SavedShard, ...]) -> Saved:
         json.dumps(dict(rows.kwargs))
     except TypeError as error:
         raise ArgumentTypeError(
-            f"The format {rows.type!r} of the dataset has an argument that cannot be stored in a file ({error}). "
-            "Call reset_format() before saving, and set the format again after loading."
+            f"The format {rows.type!r} of the dataset has an argument that cannot be stored in a file ({error})",
+            advice="Call reset_format() before saving, and set the format again after loading",
         ) from error
     split = None if dataset.split is None else str(dataset.split)
     return Saved(dataset._info, shards, dataset._lineage.fingerprint, split, rows)
@@ -506,7 +514,7 @@ def rows_to_save(dataset: Rows, schema: pa.Schema, start: int, stop: int) -> Ite
 
 def _batches(dataset: Rows, start: int, stop: int, embeds: bool) -> Iterator[pa.RecordBatch]:
     table, index = dataset._table, dataset._index
-    most = 100 if embeds else settings().batch_rows
+    most = min(100, settings().batch_rows) if embeds else settings().batch_rows
     if index is None:
         yield from table.batches(most, start, stop)
         return

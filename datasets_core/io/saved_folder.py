@@ -52,7 +52,7 @@ def folder_of(path: Any) -> str:
         ArgumentTypeError: the argument is not a path.
     """
     if not isinstance(path, (str, os.PathLike)):
-        raise ArgumentTypeError(f"{path!r} is not a folder. Pass a path or a URL.")
+        raise ArgumentTypeError(f"{path!r} is not a folder", advice="Pass a path or a URL", value=path)
     return located(path)
 
 
@@ -239,7 +239,9 @@ def read_json(path: str, storage_options: dict[str, Any] | None = None) -> Any:
         with files.open_binary(path, storage_options) as handle:
             content = handle.read()
     except (FileNotFoundError, NotADirectoryError) as error:
-        raise FileNotFoundDatasetsError(f"{path} does not exist. Pass a folder written by save_to_disk.") from error
+        raise FileNotFoundDatasetsError(
+            f"{path} does not exist", advice="Pass a folder written by save_to_disk", file=path
+        ) from error
     return parse_json(content, path=path)
 
 
@@ -393,7 +395,7 @@ def check_names(splits: Iterable[str]) -> None:
     """
     for name in splits:
         if not isinstance(name, str) or name in {"", ".", ".."} or {"/", "\\", "\0"} & set(name):
-            raise ConfigurationError(f"The split {name!r} is not a valid folder name. Rename the split.")
+            raise ConfigurationError(f"The split {name!r} is not a valid folder name", advice="Rename the split")
 
 
 def refuse_taken(target: str, storage_options: dict[str, Any] | None = None) -> None:
@@ -411,7 +413,9 @@ def refuse_taken(target: str, storage_options: dict[str, Any] | None = None) -> 
     with contextlib.suppress(DatasetsCoreError):
         description = read_json(files.join(target, INFO_FILE), storage_options)
     if isinstance(description, dict) and "manifest" in description:
-        raise ConfigurationError(f"{target} contains a dataset built by load_dataset. Save to another folder.")
+        raise ConfigurationError(
+            f"{target} contains a dataset built by load_dataset", advice="Save to another folder", file=target
+        )
 
 
 def _contents(parts: Mapping[str, Saved], *, group: bool, embeds: bool) -> dict[str, bytes]:

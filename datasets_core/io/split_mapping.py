@@ -462,10 +462,12 @@ class SplitMapping(dict[str, T], Looked):
         splits: dict[str, Any] = self._splits()
         found = list(splits.values())
         if not found:
-            raise ConfigurationError("There are no splits to write. Add one.")
+            raise ConfigurationError("There are no splits to write", advice="Add one")
         other = next((split for split, rows in splits.items() if rows.features != found[0].features), None)
         if other is not None:
-            raise ConfigurationError(f"Split {other!r} has other features than {next(iter(splits))!r}. Cast them to be equal.")
+            raise ConfigurationError(
+                f"Split {other!r} has other features than {next(iter(splits))!r}", advice="Cast them to be equal"
+            )
         rows = {split: each._tfds_rows() for split, each in splits.items()}
         options: dict[str, Any] = {"name": name, "version": version, "num_shards": num_shards, "max_shard_size": max_shard_size}
         return write_tfds(rows, found[0].features, found[0].info, folder, **options)
@@ -509,8 +511,12 @@ class SplitMapping(dict[str, T], Looked):
             return dict.fromkeys(self)
         names = ", ".join(map(repr, self))
         if not isinstance(given, Mapping):
-            raise ConfigurationError(f"{argument} is {given!r}. Pass a dict with an entry for each split: {names}.")
+            raise ConfigurationError(
+                f"{argument} is {given!r}", advice=f"Pass a dict with an entry for each split: {names}", value=given
+            )
         missing = [name for name in self if name not in given]
         if missing:
-            raise ConfigurationError(f"{argument} has no entry for split {missing[0]!r}. Pass one for each split: {names}.")
+            raise ConfigurationError(
+                f"{argument} has no entry for split {missing[0]!r}", advice=f"Pass one for each split: {names}"
+            )
         return {name: given[name] for name in self}

@@ -99,7 +99,9 @@ def opened(target: Any, storage_options: dict[str, Any] | None) -> AbstractConte
     if isinstance(target, (str, os.PathLike)):
         return files.new_file(os.fspath(target), storage_options)
     if not hasattr(target, "write"):
-        raise ArgumentTypeError(f"{target!r} is not a path or file. Pass a path, a URL, or a file opened in binary mode.")
+        raise ArgumentTypeError(
+            f"{target!r} is not a path or file", advice="Pass a path, a URL, or a file opened in binary mode", value=target
+        )
     return nullcontext(target)
 
 
@@ -181,7 +183,9 @@ def write_sql_parts(
     """
     needed("pandas", "to_sql()")
     if not isinstance(con, str) and not any(hasattr(con, able) for able in ("cursor", "execute", "connect")):
-        raise ArgumentTypeError(f"con={con!r} is not a connection. Pass a connection of sqlite3 or SQLAlchemy, or a URI.")
+        raise ArgumentTypeError(
+            f"con={con!r} is not a connection", advice="Pass a connection of sqlite3 or SQLAlchemy, or a URI", value=con
+        )
     options = {"index": False, **options}
     written = 0
     with contextlib.ExitStack() as stack, progress("Writing SQL", total=num_rows) as bar:
@@ -398,11 +402,11 @@ def parquet_writer(out: IO[bytes], schema: pa.Schema, options: dict[str, Any]) -
             writer.add_key_value_metadata({"content_defined_chunking": json.dumps(options["use_content_defined_chunking"])})
         return writer
     except TypeError as error:
-        raise ConfigurationError(f"{error}. Pass options of pyarrow.parquet.ParquetWriter.") from error
+        raise ConfigurationError(f"{error}", advice="Pass options of pyarrow.parquet.ParquetWriter") from error
     except (pa.ArrowNotImplementedError, pa.ArrowInvalid) as error:
-        raise CastError(f"Parquet does not support these columns: {error}. Cast them, or use save_to_disk.") from error
+        raise CastError(f"Parquet does not support these columns: {error}", advice="Cast them, or use save_to_disk") from error
     except pa.ArrowException as error:
-        raise ConfigurationError(f"{error}. Pass options of pyarrow.parquet.ParquetWriter.") from error
+        raise ConfigurationError(f"{error}", advice="Pass options of pyarrow.parquet.ParquetWriter") from error
 
 
 # `Table`, the type of `Dataset.data`: an Arrow table in memory, of a file, or of several tables.
@@ -649,7 +653,8 @@ def _sliced(blocks: list[list[Table]], offset: int = 0, length: int | None = Non
 def data_table(table: pa.Table, rows: RowTable) -> Table:
     """Return the rows of a dataset as a table with references to its files."""
     if not rows.files:
-        return InMemoryTable(table)
+        whole = InMemoryTable(table)
+        return whole if len(set(rows._pieces[:, 0].tolist())) < 2 else ConcatenationTable(table, [[whole]])
     blocks: list[list[Table]] = []
     start = 0
     for shard, pieces in itertools.groupby(rows._pieces.tolist(), itemgetter(0)):

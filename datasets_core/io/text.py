@@ -90,8 +90,8 @@ def objects(table: pa.Table, *, between: str = "\n", is_ascii: bool = True) -> b
             columns.append(list(chain.from_iterable(map(write.texts, column.chunks))))
         except pa.ArrowInvalid as error:
             raise CastError(
-                f"Column {name!r} has bytes that are not valid UTF-8 text, which JSON cannot store ({error}). "
-                "Cast it to a type that JSON supports, remove it, or use to_parquet."
+                f"Column {name!r} has bytes that are not valid UTF-8 text, which JSON cannot store ({error})",
+                advice="Cast it to a type that JSON supports, remove it, or use to_parquet",
             ) from error
     form = write.object_of(table.column_names)
     text = between.join([form % row for row in zip(*columns, strict=True)])
@@ -376,7 +376,7 @@ def write_json(
     batches = spans(dataset, batch_size, max(1, dataset.num_rows) if form.is_whole else form.batch_rows)
     if not lines and batch_size is not None and len(batches) > 1:
         raise ConfigurationError(
-            f"lines=False writes all rows as one text, but batch_size={batch_size} is smaller. Omit batch_size."
+            f"lines=False writes all rows as one text, but batch_size={batch_size} is smaller", advice="Omit batch_size"
         )
     with _place(target, storage_options, packer) as out:
         return _write(dataset, out, form, batches or ([(0, 0)] if form.is_whole else []), num_proc, "JSON")
@@ -412,7 +412,7 @@ def check_mode(mode: Any) -> None:
     """
     if mode != "w":
         advice = "To append rows to a file, pass the file opened with 'ab'"
-        raise ConfigurationError(f"mode={mode!r} is not supported, since paths are always overwritten. {advice}.")
+        raise ConfigurationError(f"mode={mode!r} is not supported, since paths are always overwritten. {advice}.", value=mode)
 
 
 def _refused(error: Exception, method: str) -> ConfigurationError:
@@ -435,13 +435,17 @@ def packer_of(target: Any, compression: Any) -> Packer | None:
     if compression is None:
         return None
     if hasattr(target, "write"):
-        raise ConfigurationError(f"compression={compression!r} is only for paths. Compress the file itself.")
+        raise ConfigurationError(
+            f"compression={compression!r} is only for paths", advice="Compress the file itself", value=compression
+        )
     if compression == "infer":
         compression = next((name for ending, name in _ENDINGS.items() if str(target).endswith(ending)), None)
         return None if compression is None else _PACKERS[compression]
     if not isinstance(compression, str) or compression not in _PACKERS:
         known = ", ".join(map(repr, ("infer", *_PACKERS)))
-        raise ConfigurationError(f"compression={compression!r} is not supported. Pass None or one of {known}.")
+        raise ConfigurationError(
+            f"compression={compression!r} is not supported", advice=f"Pass None or one of {known}", value=compression
+        )
     return _PACKERS[compression]
 
 
@@ -629,4 +633,4 @@ def _unwritable(dataset: Rows, frame: Any, options: Mapping[str, Any], error: Ex
         except (UnicodeDecodeError, OverflowError):
             advice = "Cast it to a type that JSON supports, remove it, or use to_parquet"
             return CastError(f"Column {name!r} has values that pandas cannot write as JSON ({error}). {advice}.")
-    return CastError(f"pandas cannot write these rows as JSON ({error}). Use to_parquet.")
+    return CastError(f"pandas cannot write these rows as JSON ({error})", advice="Use to_parquet")

@@ -273,9 +273,13 @@ def write_tfds(
     """Write splits as a folder; return the size of the records in bytes; see `Dataset.to_tfds`."""
     target = files.local_path(os.fspath(folder))
     if os.path.isdir(target) and os.listdir(target):
-        raise ConfigurationError(f"The folder {target} is not empty. Choose a new folder, or remove its files.")
+        raise ConfigurationError(
+            f"The folder {target} is not empty", advice="Choose a new folder, or remove its files", file=target
+        )
     if features is None:
-        raise ConfigurationError("The types of the columns of the stream are not known. Cast it, or load it with features=.")
+        raise ConfigurationError(
+            "The types of the columns of the stream are not known", advice="Cast it, or load it with features="
+        )
     count = None if num_shards is None else at_least_one("num_shards", num_shards)
     limit = parse_size(max_shard_size) or settings().max_shard_bytes
     title = _title(name or info.dataset_name or info.builder_name or _folder_name(os.path.abspath(target)))
@@ -297,7 +301,9 @@ def write_tfds(
                 with open(os.path.join(staged.path, f"{place}.labels.txt"), "w", encoding="utf-8") as out:
                     out.write("\n".join(names) + "\n")
         if not staged.take_place():
-            raise ConfigurationError(f"{target} cannot be put in place by one rename. Choose a folder on another disk.")
+            raise ConfigurationError(
+                f"{target} cannot be put in place by one rename", advice="Choose a folder on another disk", file=target
+            )
     return sum(int(split["numBytes"]) for split in told)
 
 
@@ -322,7 +328,9 @@ def _write_split(
 ) -> dict[str, Any]:
     """Write the files of a split; return its description."""
     if count is not None and rows.num_rows is None:
-        raise ConfigurationError("num_shards= needs the number of rows, which a stream does not know. Pass max_shard_size=.")
+        raise ConfigurationError(
+            "num_shards= needs the number of rows, which a stream does not know", advice="Pass max_shard_size="
+        )
     ends = None
     if count is not None:
         count = min(count, max(1, rows.num_rows or 0))

@@ -65,7 +65,7 @@ def compiled(pattern: str) -> re.Pattern[str]:
             text += ".+" if position == last else "(?:[^/]+/)*"
         elif "**" in part:
             raise ConfigurationError(
-                f"The pattern {pattern!r} has '**' next to other characters. Write '**/{part.replace('**', '*')}'."
+                f"The pattern {pattern!r} has '**' next to other characters", advice=f"Write '**/{part.replace('**', '*')}'"
             )
         else:
             text += _part_regex(part) + ("" if position == last else "/")
@@ -73,7 +73,9 @@ def compiled(pattern: str) -> re.Pattern[str]:
         return re.compile(text, re.DOTALL)
     except re.error as error:
         raise ConfigurationError(
-            f"Invalid pattern {pattern!r} ({error.msg}). Write '[a-z]' from low to high, or '[[]' for a bracket."
+            f"Invalid pattern {pattern!r} ({error.msg})",
+            advice="Write '[a-z]' from low to high, or '[[]' for a bracket",
+            value=pattern,
         ) from error
 
 
@@ -166,8 +168,9 @@ def _by_shards(paths: Sequence[str]) -> dict[str, list[str]]:
         if path.startswith("data/") and (shard := re.fullmatch(_SHARDED, path)) and not _ends_in_extension(shard[1]):
             if not is_split_name(shard[1]):
                 raise ConfigurationError(
-                    f"{path!r} has the name of a shard of a split {shard[1]!r}, which is not a valid split name. "
-                    "Use letters, digits, '_' and '-' in it, or name the files with data_files=."
+                    f"{path!r} has the name of a shard of a split {shard[1]!r}, which is not a valid split name",
+                    advice="Use letters, digits, '_' and '-' in it, or name the files with data_files=",
+                    value=path,
                 )
             found.setdefault(shard[1], []).append(path)
     known = [split for split in DEFAULT_SPLITS if split in found]
@@ -330,15 +333,19 @@ def by_split(data_files: DataFiles) -> dict[str, list[str]]:
     for split, value in _pairs(data_files):
         if not is_split_name(split):
             raise ConfigurationError(
-                f"Invalid split name {split!r} in data_files. Use letters, digits, '_' and '-', separated by dots."
+                f"Invalid split name {split!r} in data_files",
+                advice="Use letters, digits, '_' and '-', separated by dots",
+                value=split,
             )
         if split in found:
-            raise ConfigurationError(f"data_files names the split {split!r} twice. List its files together.")
+            raise ConfigurationError(f"data_files names the split {split!r} twice", advice="List its files together")
         found[str(split)] = list(_flat(value))
         if not found[split]:
-            raise ConfigurationError(f"data_files has no file for the split {split!r}. Name a file, or remove the split.")
+            raise ConfigurationError(
+                f"data_files has no file for the split {split!r}", advice="Name a file, or remove the split"
+            )
     if not found:
-        raise ConfigurationError("data_files is empty. Name at least one file, or remove the argument.")
+        raise ConfigurationError("data_files is empty", advice="Name at least one file, or remove the argument")
     return found
 
 
@@ -349,7 +356,7 @@ def _pairs(data_files: DataFiles) -> Iterator[tuple[Any, Any]]:
         for item in data_files:
             if set(item) != {"split", "path"}:
                 raise ConfigurationError(
-                    f"data_files contains {redact_text(repr(dict(item)))}. Write {{'split': …, 'path': …}}."
+                    f"data_files contains {redact_text(repr(dict(item)))}", advice="Write {'split': …, 'path': …}"
                 )
             yield item["split"], item["path"]
     else:
@@ -369,7 +376,7 @@ def _flat(value: Any) -> Iterator[str]:
         text = os.fspath(value)
         if not isinstance(text, str) or not text or "\0" in text or not _is_encodable(text):
             raise ConfigurationError(
-                f"data_files contains {redact_text(repr(value))}. Give paths, patterns or URLs as strings."
+                f"data_files contains {redact_text(repr(value))}", advice="Give paths, patterns or URLs as strings"
             )
         yield text
     elif isinstance(value, (list, tuple)):
@@ -377,7 +384,9 @@ def _flat(value: Any) -> Iterator[str]:
             yield from _flat(item)
     else:
         shown = redact_text(repr(value))
-        raise ConfigurationError(f"data_files contains {shown}. Give paths, patterns or URLs, alone, in lists, or by split.")
+        raise ConfigurationError(
+            f"data_files contains {shown}", advice="Give paths, patterns or URLs, alone, in lists, or by split"
+        )
 
 
 # -- existing files -----------------------------------------------------------------------------------------------------
@@ -549,17 +558,20 @@ class _Search:
         if files.is_http(path.rpartition("::")[2]):
             if chain and wild:
                 raise DataFilesNotFoundError(
-                    f"{redact(name)!r} has wildcards in an archive at an http URL, which cannot be listed. Name its members."
+                    f"{redact(name)!r} has wildcards in an archive at an http URL, which cannot be listed",
+                    advice="Name its members",
                 )
             return FileEntry(path, -1, "")
         found = member(path, self.storage_options) if chain else entry_at(path, self.storage_options)
         if found is not None or wild:
             return found
         if files.is_url(path):
-            raise DataFilesNotFoundError(f"There is no data file {redact(path)}. Check the address.")
+            raise DataFilesNotFoundError(f"There is no data file {redact(path)}", advice="Check the address")
         if os.path.isdir(path):
             raise DataFilesNotFoundError(
-                f"{path} is a folder, not a data file. Write {os.path.join(name, '**')!r} for the files in it."
+                f"{path} is a folder, not a data file",
+                advice=f"Write {os.path.join(name, '**')!r} for the files in it",
+                file=path,
             )
         if os.path.lexists(path):
             raise DataFilesNotFoundError(_why_unreadable(path))
@@ -574,7 +586,9 @@ class _Search:
         inside = known.list_folder(path)
         if inside:
             raise DataFilesNotFoundError(
-                f"{redact(path)} is a folder, not a data file. Write {files.join(name, '**')!r} for the files in it."
+                f"{redact(path)} is a folder, not a data file",
+                advice=f"Write {files.join(name, '**')!r} for the files in it",
+                file=redact(path),
             )
         folder, chain, outer = path.partition("::")
         above = folder.rpartition("/")[0] + chain + outer
@@ -609,7 +623,7 @@ class _Search:
         key = (root, depth, hidden)
         if key not in self.listings:
             if not files.is_url(root) and not os.path.isdir(root):
-                raise DataFilesNotFoundError(f"There is no folder {root}. Check the path.")
+                raise DataFilesNotFoundError(f"There is no folder {root}", advice="Check the path")
             known = self._known(root)
             if known is not None:
                 listed = known.list_folder(root)

@@ -327,7 +327,7 @@ class DatasetInfo(_OfFiles):
         """
         folder = os.fspath(dataset_info_dir or "")
         if not folder:
-            raise ConfigurationError("The folder is an empty string. Give the folder that holds dataset_info.json.")
+            raise ConfigurationError("The folder is an empty string", advice="Give the folder that holds dataset_info.json")
         path = files.join(folder, INFO_FILE)
         try:
             with files.open_binary(path, storage_options) as handle:
@@ -508,13 +508,13 @@ def _text(name: str, value: Any) -> str:
     if isinstance(value, list) and all(isinstance(item, str) for item in value):
         return ", ".join(value)  # a card may name several licenses
     if not isinstance(value, str):
-        raise ConfigurationError(f"{name} is {value!r}. Record a string.")
+        raise ConfigurationError(f"{name} is {value!r}", advice="Record a string")
     return value
 
 
 def _check_size(name: str, value: Any) -> None:
     if value is not None and (not isinstance(value, int) or isinstance(value, bool) or value < 0):
-        raise ConfigurationError(f"{name} is {value!r}. Record a number of bytes, or null for unknown.")
+        raise ConfigurationError(f"{name} is {value!r}", advice="Record a number of bytes, or null for unknown")
 
 
 def _kind_names(kinds: tuple[type, ...]) -> str:

@@ -259,7 +259,9 @@ def _around(path: str, storage_options: dict[str, Any] | None) -> FileEntry:
     outer = path.rpartition("::")[2]
     found = entry_at(outer, storage_options)
     if found is None:
-        raise DataFilesNotFoundError(f"There is no file {redact(outer)}. Check the path after '::'.")
+        raise DataFilesNotFoundError(
+            f"There is no file {redact(outer)}", advice="Check the path after '::'", file=redact(outer)
+        )
     return found
 
 
@@ -289,7 +291,7 @@ def looking(path: str, how: str) -> Iterator[None]:
     except OSError as error:
         reason = redact_text(error.strerror or str(error))
         raise DataFilesNotFoundError(
-            f"{redact(str(error.filename or path))} cannot be {how}: {reason}. Check the path and its permissions."
+            f"{redact(str(error.filename or path))} cannot be {how}: {reason}", advice="Check the path and its permissions"
         ) from error
     except Exception as error:
         if not files.is_url(path):

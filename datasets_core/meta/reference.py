@@ -84,7 +84,7 @@ def split_version(path: str) -> tuple[str, str | None]:
 
 def _wrong(text: str, reason: str) -> ReferenceSyntaxError:
     return ReferenceSyntaxError(
-        f"{text!r} is not a valid dataset name: {reason}. Write 'owner/name' or 'owner/name/config:1.0.0'."
+        f"{text!r} is not a valid dataset name: {reason}", advice="Write 'owner/name' or 'owner/name/config:1.0.0'", value=text
     )
 
 
@@ -136,16 +136,18 @@ def parse_builder_name(text: str, given: Mapping[str, Any] | None = None) -> Bui
     found = re.fullmatch(_BUILDER_NAME, text) if isinstance(text, str) else None
     if found is None:
         raise ReferenceSyntaxError(
-            f"{text!r} is not a valid dataset name. Write 'name', 'name/config:1.0.0' or 'name/option=value'."
+            f"{text!r} is not a valid dataset name",
+            advice="Write 'name', 'name/config:1.0.0' or 'name/option=value'",
+            value=text,
         )
     kwargs: dict[str, Any] = {}
     named = [(option, _value(value)) for option, _, value in (part.partition("=") for part in _parts(found["options"]))]
     named += [(part, found[part]) for part in ("config", "version") if found[part] is not None]
     for option, value in named:
         if option in kwargs:
-            raise ReferenceSyntaxError(f"{text!r} gives {option!r} twice. Give it once.")
+            raise ReferenceSyntaxError(f"{text!r} gives {option!r} twice", advice="Give it once", value=text)
         if given and given.get(option) is not None:
-            raise ArgumentTypeError(f"{option!r} is given in {text!r} and as an argument. Give it once.")
+            raise ArgumentTypeError(f"{option!r} is given in {text!r} and as an argument", advice="Give it once", value=option)
         kwargs[option] = value
     return BuilderName(tfds_name(found["name"]), found["namespace"], {**(given or {}), **kwargs})
 

@@ -72,7 +72,7 @@ def _count(name: str, value: Any) -> int:
     except TypeError:
         count = 0
     if count < 1:
-        raise ConfigurationError(f"Invalid {name}={value!r}. Give a whole number, 1 or more.")
+        raise ConfigurationError(f"Invalid {name}={value!r}", advice="Give a whole number, 1 or more", value=value)
     return count
 
 

@@ -266,28 +266,32 @@ class SubSplitInfo:
 
 def _paths(folder: Any, names: Iterable[str]) -> list[Any]:
     if folder is None:
-        raise ConfigurationError("The folder of the split is not known. Use the info of a builder of datasets_core.tfds.")
+        raise ConfigurationError(
+            "The folder of the split is not known", advice="Use the info of a builder of datasets_core.tfds"
+        )
     return [folder / name for name in names]
 
 
-def shard_file_name(dataset: str, split: str, index: int, total: int, extension: str = "arrow") -> str:
+def shard_file_name(dataset: str, split: str, index: int, total: int, end: str = "arrow", *, is_numbered: bool = True) -> str:
     """Return the file name of shard `index` of the `total` shards of a split; five digits, more from 100,000 shards on.
 
-    >>> shard_file_name("reviews", "train", 3, 12)
-    'reviews-train-00003-of-00012.arrow'
+    >>> shard_file_name("reviews", "train", 3, 12), shard_file_name("reviews", "train", 0, 1, is_numbered=False)
+    ('reviews-train-00003-of-00012.arrow', 'reviews-train.arrow')
 
     Raises:
         ConfigurationError: a name that would leave the dataset's folder, or an index outside `total`.
     """
     if not 0 <= index < total:
         raise ConfigurationError(
-            f"Shard {index} of {total} shards of split {split!r} does not exist. Shards are counted from 0."
+            f"Shard {index} of {total} shards of split {split!r} does not exist", advice="Shards are counted from 0"
         )
-    for name in (dataset, split, extension):
+    for name in (dataset, split, end):
         if not name or "/" in name or "\\" in name or "\0" in name:
-            raise ConfigurationError(f"{name!r} cannot be part of a file name. Use a name without slashes.")
+            raise ConfigurationError(f"{name!r} cannot be part of a file name", advice="Use a name without slashes")
+    if not is_numbered:
+        return f"{dataset}-{split}.{end.removeprefix('.')}"
     digits = max(5, len(str(total)))
-    return f"{dataset}-{split}-{index:0{digits}d}-of-{total:0{digits}d}.{extension.removeprefix('.')}"
+    return f"{dataset}-{split}-{index:0{digits}d}-of-{total:0{digits}d}.{end.removeprefix('.')}"
 
 
 @dataclass(repr=False)
@@ -344,7 +348,9 @@ class SplitInfo:
         if self.shard_lengths is not None:
             return self.shard_lengths
         if self.num_examples is None:
-            raise ConfigurationError(f"The number of rows of split {self.name!r} is not recorded. Build the dataset first.")
+            raise ConfigurationError(
+                f"The number of rows of split {self.name!r} is not recorded", advice="Build the dataset first"
+            )
         return [self.num_examples]
 
     @property
@@ -489,23 +495,25 @@ def _is_count(value: object) -> bool:
 def _check(info: SplitInfo) -> None:
     """Refuse a stored split whose values have the wrong type, or contradict each other."""
     if not is_split_name(info.name):
-        raise ConfigurationError(f"Invalid split name {info.name!r}. Record a name of letters, digits, '_', '-' and '.'.")
+        raise ConfigurationError(
+            f"Invalid split name {info.name!r}", advice="Record a name of letters, digits, '_', '-' and '.'", value=info.name
+        )
     for key in ("num_bytes", "num_examples"):
         value = getattr(info, key)
         if value is not None and not _is_count(value):
             raise ConfigurationError(
-                f"{key} of split {info.name!r} is {value!r}. Record a non-negative number, or null for unknown."
+                f"{key} of split {info.name!r} is {value!r}", advice="Record a non-negative number, or null for unknown"
             )
     for key in ("shard_lengths", "original_shard_lengths"):
         value = getattr(info, key)
         if value is not None and not (isinstance(value, list) and all(map(_is_count, value))):
             raise ConfigurationError(
-                f"{key} of split {info.name!r} is {value!r}. Record a list of non-negative numbers, or null."
+                f"{key} of split {info.name!r} is {value!r}", advice="Record a list of non-negative numbers, or null"
             )
     if info.shard_lengths is not None and info.num_examples is not None and sum(info.shard_lengths) != info.num_examples:
         raise ConfigurationError(
-            f"The shards of split {info.name!r} have {sum(info.shard_lengths)} rows, but num_examples is {info.num_examples}. "
-            "Record the same number."
+            f"The shards of split {info.name!r} have {sum(info.shard_lengths)} rows, but num_examples is {info.num_examples}",
+            advice="Record the same number",
         )
 
 
@@ -582,7 +590,7 @@ class SplitDict(dict[str, SplitInfo]):
 
     def __setitem__(self, key: str, value: SplitInfo) -> None:
         if key != value.name:
-            raise ConfigurationError(f"The split {value.name!r} cannot be stored under the key {key!r}. Use its name.")
+            raise ConfigurationError(f"The split {value.name!r} cannot be stored under the key {key!r}", advice="Use its name")
         super().__setitem__(str(key), value)
 
     def __reduce__(self) -> tuple[Any, ...]:
@@ -598,7 +606,7 @@ class SplitDict(dict[str, SplitInfo]):
             ConfigurationError: a split of that name exists.
         """
         if split_info.name in self:
-            raise ConfigurationError(f"There are two splits {split_info.name!r}. Give each split a different name.")
+            raise ConfigurationError(f"There are two splits {split_info.name!r}", advice="Give each split a different name")
         split_info.dataset_name = self.dataset_name or split_info.dataset_name
         super().__setitem__(split_info.name, split_info)
 
@@ -635,7 +643,9 @@ class SplitDict(dict[str, SplitInfo]):
             elif isinstance(form, Mapping):
                 made.append(SplitInfo.from_dict(form, name=name))
             else:
-                raise ConfigurationError(f"A split is recorded as {form!r}. Record its name, num_bytes and num_examples.")
+                raise ConfigurationError(
+                    f"A split is recorded as {form!r}", advice="Record its name, num_bytes and num_examples"
+                )
         if dataset_name is None and made:
             dataset_name = made[0].dataset_name
         found = cls(dataset_name=dataset_name)
@@ -687,4 +697,4 @@ class SplitDict(dict[str, SplitInfo]):
 def _listed(value: object) -> Iterable[Any]:
     if isinstance(value, Iterable) and not isinstance(value, (str, bytes)):
         return value
-    raise ConfigurationError(f"The splits are recorded as {value!r}. Record a list, or a mapping by name.")
+    raise ConfigurationError(f"The splits are recorded as {value!r}", advice="Record a list, or a mapping by name")

@@ -152,7 +152,7 @@ class SplitPart:
         if self.unit == "shard":
             if shards is None:
                 raise ConfigurationError(
-                    f"{str(self)!r} counts shards, but the shard lengths are unknown. Slice by rows or percent."
+                    f"{str(self)!r} counts shards, but the shard lengths are unknown", advice="Slice by rows or percent"
                 )
             first, last, _ = slice(self.start, self.stop).indices(len(shards))
             borders = ShardLengths.of(shards).borders
@@ -431,8 +431,8 @@ def slice_part(split_name: str, *, from_: float | None, to: float | None, unit: 
     unit = "abs" if unit is None else unit
     if split_name == ALL:
         raise ConfigurationError(
-            "ReadInstruction('all') refers to the union of the splits, not to one of them. Write it as a string: "
-            "split='all', or ReadInstruction.from_spec('all[:10%]')."
+            "ReadInstruction('all') refers to the union of the splits, not to one of them",
+            advice="Write it as a string: split='all', or ReadInstruction.from_spec('all[:10%]')",
         )
     part = SplitPart(str(split_name), from_, to, unit, rounding)
     return checked_part(part, f"{split_name}[{from_}:{to}] by {unit}")
@@ -556,14 +556,14 @@ class NamedSplit(str):
             weighted = list(arg)
         if [k, percent, weighted].count(None) != 2:
             raise ConfigurationError(
-                "subsplit takes exactly one of k, percent and weighted. Write for example 'train[:50%]' instead."
+                "subsplit takes exactly one of k, percent and weighted", advice="Write for example 'train[:50%]' instead"
             )
         if percent is not None:
             return self._percents(percent.start, percent.stop)
         weights = [1.0] * k if k is not None else list(weighted or ())
         if not weights or min(weights) <= 0:
             raise ConfigurationError(
-                f"subsplit cannot make slices of {k if weighted is None else weighted!r}. Give positive numbers."
+                f"subsplit cannot make slices of {k if weighted is None else weighted!r}", advice="Give positive numbers"
             )
         borders = [int(100 * part / sum(weights)) for part in accumulate(weights, initial=0)]
         return tuple(self._percents(start, stop) for start, stop in pairwise(borders))
@@ -613,8 +613,9 @@ def parse_split(value: Any) -> Any:
     if isinstance(value, Mapping):
         return {name: parse_split(inner) for name, inner in value.items()}
     raise ConfigurationError(
-        f"split={value!r} ({type(value).__name__}) is not a valid split expression. "
-        "Give a string such as 'train[:10%]', or a list or dict of them."
+        f"split={value!r} ({type(value).__name__}) is not a valid split expression",
+        advice="Give a string such as 'train[:10%]', or a list or dict of them",
+        value=value,
     )
 
 

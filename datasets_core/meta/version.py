@@ -112,14 +112,17 @@ class Version:
         text: object = self.version_str
         if not isinstance(self.experiments, Mapping | None):
             raise ArgumentTypeError(
-                f"experiments of version {text} is {self.experiments!r}. Give {{experiment: True or False}}."
+                f"experiments of version {text} is {self.experiments!r}",
+                advice="Give {experiment: True or False}",
+                value=self.experiments,
             )
         experiments = dict(self.experiments or {})
         release = self.library_version_to_prepare or self.tfds_version_to_prepare
         if release and self.tfds_version_to_prepare not in (None, release):
             raise ConfigurationError(
-                f"Version {text} names {self.library_version_to_prepare!r} and {self.tfds_version_to_prepare!r} as the release "
-                "that prepares it. Give library_version_to_prepare or tfds_version_to_prepare, not both."
+                f"Version {text} names {self.library_version_to_prepare!r} and {self.tfds_version_to_prepare!r} as the "
+                "release that prepares it",
+                advice="Give library_version_to_prepare or tfds_version_to_prepare, not both",
             )
         if isinstance(text, Version):
             experiments = {**(text.experiments or {}), **experiments}
@@ -215,7 +218,9 @@ def _operand(other: object) -> tuple[int, int, int]:
     if isinstance(other, str):
         return _numbers(other)
     raise ArgumentTypeError(
-        f"{other!r} ({type(other).__name__}) cannot be compared with a version. Compare a Version or a string."
+        f"{other!r} ({type(other).__name__}) cannot be compared with a version",
+        advice="Compare a Version or a string",
+        value=other,
     )
 
 
@@ -223,7 +228,7 @@ def _numbers(text: object) -> tuple[int, int, int]:
     found = re.fullmatch(_VERSION, text) if isinstance(text, str) else None
     if found is None:
         raise ReferenceSyntaxError(
-            f"{text!r} is not a valid version. Write three numbers without leading zeros, such as '1.0.0'."
+            f"{text!r} is not a valid version", advice="Write three numbers without leading zeros, such as '1.0.0'", value=text
         )
     major, minor, patch = found.groups()
     return int(major), int(minor), int(patch)
@@ -238,7 +243,9 @@ def check_pattern(pattern: str | Version) -> str:
     found = re.fullmatch(_PATTERN, str(pattern))
     if found is None:
         raise ReferenceSyntaxError(
-            f"{pattern!r} is not a valid version. Write three numbers or asterisks, such as '1.0.0' or '1.*.*'."
+            f"{pattern!r} is not a valid version",
+            advice="Write three numbers or asterisks, such as '1.0.0' or '1.*.*'",
+            value=pattern,
         )
     return ".".join(part if part == "*" else str(int(part)) for part in found.groups() if part is not None)
 

@@ -488,7 +488,9 @@ def encode_examples(batch: pa.RecordBatch | pa.Table, features: Mapping[str, Fea
         {'box': Feature(kind='float', values=[])}
     """
     if not isinstance(batch, pa.RecordBatch | pa.Table):
-        raise ArgumentTypeError(f"A {type(batch).__name__} is not a batch of rows. Pass a pyarrow RecordBatch or Table.")
+        raise ArgumentTypeError(
+            f"A {type(batch).__name__} is not a batch of rows", advice="Pass a pyarrow RecordBatch or Table"
+        )
     if features is None:
         features = Features.from_arrow_schema(batch.schema)
     else:
@@ -550,8 +552,8 @@ class ExampleEncoder:
         sizes = context.sizes + lists.sizes
         if len(sizes) and (most := int(sizes.max())) > MOST_BYTES - 32:
             raise CastError(
-                f"Row {first + int(np.argmax(sizes))} becomes a message of {most:,} bytes, but readers are limited to 2 GiB. "
-                "Split it into several rows."
+                f"Row {first + int(np.argmax(sizes))} becomes a message of {most:,} bytes, but readers are limited to 2 GiB",
+                advice="Split it into several rows",
             )
         parts = [self._before_context.of(context.sizes).data, *context.parts]
         if self.is_sequence:

@@ -78,7 +78,9 @@ class ExampleReader:
         columns: Sequence[str] | None = None,
     ) -> None:
         if message not in (None, *_MESSAGES):
-            raise ConfigurationError(f"Unknown message type {message!r}. Pass one of {', '.join(map(repr, _MESSAGES))}.")
+            raise ConfigurationError(
+                f"Unknown message type {message!r}", advice=f"Pass one of {', '.join(map(repr, _MESSAGES))}", value=message
+            )
         self.message = message
         self.columns = None if columns is None else list(columns)
         self.features: Features | None = None if features is None else Features(features)
@@ -149,17 +151,19 @@ class _BySpecs:
     ) -> None:
         self.is_sequence = sequence_spec is not None or message == "sequence_example"
         if sequence_spec is not None and message == "example":
-            raise ConfigurationError("An Example has no feature lists. Omit sequence_spec= or message=.")
+            raise ConfigurationError("An Example has no feature lists", advice="Omit sequence_spec= or message=")
         specs = as_specs(spec or {}, of="context_features" if self.is_sequence else "features")
         lists = as_specs(sequence_spec or {}, of="sequence_features")
         both = [name for name in specs if name in lists]
         if both:
-            raise ConfigurationError(f"spec= and sequence_spec= both have {both[0]!r}. Remove it from one of them.")
+            raise ConfigurationError(f"spec= and sequence_spec= both have {both[0]!r}", advice="Remove it from one of them")
         made = {name: spec_feature(each) for name, each in specs.items()}
         made.update((name, spec_feature(each, steps=True)) for name, each in lists.items())
         if features is not None and features.keys() != made.keys():
             differ = sorted(features.keys() ^ made.keys())
-            raise ConfigurationError(f"features= and the specs differ in the columns {differ}. Use the same columns in both.")
+            raise ConfigurationError(
+                f"features= and the specs differ in the columns {differ}", advice="Use the same columns in both"
+            )
         self._made = made
         self.features = _chosen(features if features is not None else Features(made), columns)
         self.casts = features is not None
@@ -205,7 +209,9 @@ class _ByFeatures:
         self.readers = {name: ColumnReader(name, feature) for name, feature in self.features.items()}
         deep = [name for name, reader in self.readers.items() if reader.needs_lists]
         if message == "example" and deep:
-            raise ConfigurationError(f"Column {deep[0]!r} has lists of lists, which an Example cannot store. Omit message=.")
+            raise ConfigurationError(
+                f"Column {deep[0]!r} has lists of lists, which an Example cannot store", advice="Omit message="
+            )
         self.is_sequence = True if deep or message == "sequence_example" else None if message is None else False
         self.keys = _raw(key for reader in self.readers.values() for key in reader.keys)
 
@@ -282,14 +288,18 @@ _FIX = "Fix the record, or pass features= or spec= without it"
 class _Raw:
     def __init__(self, features: Features | None, has_specs: bool, columns: Sequence[str] | None) -> None:
         if has_specs:
-            raise ConfigurationError("message='bytes' reads raw records, but specs parse them. Omit one of them.")
+            raise ConfigurationError("message='bytes' reads raw records, but specs parse them", advice="Omit one of them")
         if features is not None and len(features) != 1:
-            raise ConfigurationError(f"message='bytes' makes one column, but features= has {list(features)}. Pass one feature.")
+            raise ConfigurationError(
+                f"message='bytes' makes one column, but features= has {list(features)}", advice="Pass one feature"
+            )
         self.features = _chosen(features if features is not None else Features({RAW_COLUMN: Value("binary")}), columns)
         self.kinds: dict[str, Feature] = {}
         for name, feature in self.features.items():
             if not isinstance(feature, Feature) or isinstance(feature, (List, LargeList)):
-                raise ConfigurationError(f"A raw record cannot be {feature!r}. Pass Value('binary') for column {name!r}.")
+                raise ConfigurationError(
+                    f"A raw record cannot be {feature!r}", advice=f"Pass Value('binary') for column {name!r}"
+                )
             self.kinds[name] = feature
 
     def read(self, block: RecordBlock, known: pa.Schema | None) -> pa.RecordBatch:

@@ -237,8 +237,9 @@ def leaves_of(features: Mapping[str, FeatureType]) -> list[Leaf]:
         for leaf in _leaves(feature, name, name, (name,)):
             if leaf.key in found:
                 raise ConfigurationError(
-                    f"Column {found[leaf.key].path!r} and column {leaf.path!r} would both become the feature "
-                    f"{leaf.key!r} of a record. Rename one of them."
+                    f"Column {found[leaf.key].path!r} and column {leaf.path!r} would both become the feature {leaf.key!r} of "
+                    "a record",
+                    advice="Rename one of them",
                 )
             _check(leaf)
             found[leaf.key] = leaf
@@ -277,22 +278,22 @@ def _kind_of(stored: pa.DataType, path: str) -> Kind | None:
         return "float"
     if is_text(stored) or is_binary(stored):
         return "bytes"
-    raise CastError(f"Column {path!r}: TFRecord files cannot store {stored}. Cast it to numbers or text, or remove it.")
+    raise CastError(f"Column {path!r}: TFRecord files cannot store {stored}", advice="Cast it to numbers or text, or remove it")
 
 
 def _check(leaf: Leaf) -> None:
     first, *inner = leaf.sizes or (0,)
     if leaf.has_steps and (inner[0] != ANY or ANY in inner[1:]):
         raise CastError(
-            f"Column {leaf.path!r}: TFRecord files cannot store lists of any size within lists of lists. "
-            "Flatten it, or remove it."
+            f"Column {leaf.path!r}: TFRecord files cannot store lists of any size within lists of lists",
+            advice="Flatten it, or remove it",
         )
     if first == ANY and 0 in inner:
-        raise CastError(f"Column {leaf.path!r}: TFRecord files cannot store the number of empty arrays. Remove it.")
+        raise CastError(f"Column {leaf.path!r}: TFRecord files cannot store the number of empty arrays", advice="Remove it")
     try:
         leaf.key.encode()
     except UnicodeEncodeError:
-        raise ConfigurationError(f"The name of column {leaf.path!r} cannot be encoded as UTF-8. Rename it.") from None
+        raise ConfigurationError(f"The name of column {leaf.path!r} cannot be encoded as UTF-8", advice="Rename it") from None
 
 
 Found: TypeAlias = "Mapping[str, WireColumn | SequenceColumn]"

@@ -208,7 +208,7 @@ def block_of_array(array: pa.Array, *, name: str = "records") -> RecordBlock:
     """
     if not isinstance(array, pa.BinaryArray | pa.LargeBinaryArray) or array.null_count:
         found = "one with nulls" if getattr(array, "null_count", 0) else str(getattr(array, "type", type(array).__name__))
-        raise ArgumentTypeError(f"Records must be an Arrow array of type binary without nulls, not {found}. Cast it.")
+        raise ArgumentTypeError(f"Records must be an Arrow array of type binary without nulls, not {found}", advice="Cast it")
     array = array.cast(pa.large_binary())
     _, places, data = array.buffers()
     bounds = np.frombuffer(places, np.int64, len(array) + 1, 8 * array.offset) if len(array) else np.zeros(1, np.int64)
@@ -469,7 +469,7 @@ def read_some(stream: Bytes, count: int, name: str) -> bytes:
         return found
     if isinstance(found, bytearray | memoryview):
         return bytes(found)
-    raise ArgumentTypeError(f"{name} returned {type(found).__name__} instead of bytes. Open it with mode 'rb'.")
+    raise ArgumentTypeError(f"{name} returned {type(found).__name__} instead of bytes", advice="Open it with mode 'rb'")
 
 
 def cut(rest: bytes, needs: int, there: int) -> Damage:
@@ -542,7 +542,9 @@ def checked_compression(compression: str | None) -> str | None:
     if known is None or known in ("", "GZIP", "ZLIB"):
         return known
     raise ConfigurationError(
-        f"compression={compression!r} is not supported. Pass 'GZIP', 'ZLIB', '' for none, or None to detect it."
+        f"compression={compression!r} is not supported",
+        advice="Pass 'GZIP', 'ZLIB', '' for none, or None to detect it",
+        value=compression,
     )
 
 

@@ -103,7 +103,7 @@ def record_file(path: str | os.PathLike[str] | IO[bytes]) -> RecordFile:
         return RemoteRecords(place) if isinstance(place, RemoteFile) else LocalRecords(place)
     if callable(getattr(path, "read", None)):
         return GivenRecords(path)
-    raise ArgumentTypeError(f"A {type(path).__name__} is not a file of records. Pass a path, a URL or an open file.")
+    raise ArgumentTypeError(f"A {type(path).__name__} is not a file of records", advice="Pass a path, a URL or an open file")
 
 
 class LocalRecords(RecordFile):
@@ -122,7 +122,7 @@ class LocalRecords(RecordFile):
         try:
             return _OneVersion(self.name)
         except (FileNotFoundError, NotADirectoryError) as error:
-            raise DataFilesNotFoundError(f"{self.name} does not exist. Check the path.") from error
+            raise DataFilesNotFoundError(f"{self.name} does not exist", advice="Check the path") from error
         except IsADirectoryError as error:
             raise FileFormatError(self.name, "is a folder", advice="Pass one of its files") from error
         except OSError as error:
@@ -227,7 +227,7 @@ class GivenRecords(RecordFile):
 
     def _place(self) -> int:
         if self._start is None:
-            raise ConfigurationError(f"{self.name} can only be read once, from its beginning. Pass a path instead.")
+            raise ConfigurationError(f"{self.name} can only be read once, from its beginning", advice="Pass a path instead")
         return self._start
 
     @contextmanager
@@ -294,11 +294,13 @@ class TFRecordReader:
         block_bytes: int = BLOCK_BYTES,
     ) -> None:
         if block_bytes < 1:
-            raise ConfigurationError(f"block_bytes={block_bytes} is not valid. Pass 1 or more.")
+            raise ConfigurationError(f"block_bytes={block_bytes} is not valid", advice="Pass 1 or more")
         self._path, self._file = path, record_file(path)
         self._compression, self._verify, self._block_bytes = checked_compression(compression), verify, block_bytes
         if not isinstance(index, RecordIndex | str | os.PathLike | None):
-            raise ArgumentTypeError(f"index={index!r} is not an index. Pass a RecordIndex, or the path of one.")
+            raise ArgumentTypeError(
+                f"index={index!r} is not an index", advice="Pass a RecordIndex, or the path of one", value=index
+            )
         self._given_index = index
         self._index: RecordIndex | None = None
         self._is_closed = False
@@ -497,7 +499,9 @@ class TFRecordReader:
         raise self._missing(place)
 
     def _missing(self, place: int) -> ConfigurationError:
-        return ConfigurationError(f"{self.name} has no record that begins at byte {place:,}. Pass the offset of a frame.")
+        return ConfigurationError(
+            f"{self.name} has no record that begins at byte {place:,}", advice="Pass the offset of a frame"
+        )
 
     def _number(self, place: int) -> int | None:
         """Return the number of the record that begins at an offset, if the index is loaded."""
@@ -517,7 +521,7 @@ class TFRecordReader:
 
     def _check_open(self) -> None:
         if self._is_closed:
-            raise ConfigurationError(f"{self.name} is closed. Open another reader.")
+            raise ConfigurationError(f"{self.name} is closed", advice="Open another reader")
 
     def close(self) -> None:
         """Close the reader; an iteration in progress raises an error at its next step."""
@@ -573,7 +577,7 @@ def index(
             return reader.new_index()
         if save is True:
             if not isinstance(path, str | os.PathLike):
-                raise ConfigurationError(f"{reader.name} is an open file. Pass the path for its index as save=.")
+                raise ConfigurationError(f"{reader.name} is an open file", advice="Pass the path for its index as save=")
             save = place_beside(path)
         place = writable(save)
         if reader.is_compressed:

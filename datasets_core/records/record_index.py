@@ -268,7 +268,7 @@ def writable(path: str | os.PathLike[str]) -> str:
     """
     text = str(path) if isinstance(path, RemoteFile) else files.local_path(path)
     if files.is_url(text):
-        raise ConfigurationError(f"{redact(text)} is not a local path. Pass a local path for the index.")
+        raise ConfigurationError(f"{redact(text)} is not a local path", advice="Pass a local path for the index")
     return text
 
 
@@ -278,7 +278,7 @@ def compressed(name: str) -> ConfigurationError:
     Args:
         name: the path of the index, or the file.
     """
-    return ConfigurationError(f"{redact(name)}: a compressed file cannot have an index. Decompress it.")
+    return ConfigurationError(f"{redact(name)}: a compressed file cannot have an index", advice="Decompress it")
 
 
 def index_name(name: str) -> str:

@@ -124,7 +124,7 @@ class TFRecordWriter:
     ) -> None:
         kind = checked_compression(compression or "")
         if not -1 <= compression_level <= 9:
-            raise ConfigurationError(f"compression_level={compression_level} is not valid. Pass 0 to 9, or -1.")
+            raise ConfigurationError(f"compression_level={compression_level} is not valid", advice="Pass 0 to 9, or -1")
         self._packer: Any = zlib.compressobj(compression_level, wbits=WINDOW_BITS[kind]) if kind else None
         self._held: list[bytes] = []
         self._held_bytes, self._count = 0, 0
@@ -137,7 +137,9 @@ class TFRecordWriter:
         elif callable(getattr(path, "write", None)):
             self._name, self._out = str(getattr(path, "name", "the file")), path
         else:
-            raise ArgumentTypeError(f"A {type(path).__name__} is not a valid target. Pass a path, a URL or an open file.")
+            raise ArgumentTypeError(
+                f"A {type(path).__name__} is not a valid target", advice="Pass a path, a URL or an open file"
+            )
         self._is_closed = False
 
     def __len__(self) -> int:
@@ -158,7 +160,7 @@ class TFRecordWriter:
         if type(record) is not bytes:
             if not isinstance(record, bytes | bytearray | memoryview):
                 raise ArgumentTypeError(
-                    f"{self._name}: a record must be bytes, found {type(record).__name__}. Encode it first."
+                    f"{self._name}: a record must be bytes, found {type(record).__name__}", advice="Encode it first"
                 )
             record = bytes(record)
         self._held.append(record)
@@ -188,7 +190,7 @@ class TFRecordWriter:
             self._write(made)
             self._count += len(block)
         elif isinstance(records, str | bytes | bytearray | memoryview):
-            raise ArgumentTypeError(f"{self._name}: write_all expects several records, not one. Use write().")
+            raise ArgumentTypeError(f"{self._name}: write_all expects several records, not one", advice="Use write()")
         else:
             for record in records:
                 self.write(record)
@@ -228,7 +230,7 @@ class TFRecordWriter:
     def __del__(self) -> None:
         if not getattr(self, "_is_closed", True):
             warnings.warn(f"{self._name} was not closed, so it was not written", ResourceWarning, source=self, stacklevel=2)
-            error = ConfigurationError(f"{self._name} was not closed. Close the writer, or use it in a with block.")
+            error = ConfigurationError(f"{self._name} was not closed", advice="Close the writer, or use it in a with block")
             self._give_up(ConfigurationError, error, None)
 
     def _give_up(self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None) -> None:
@@ -243,7 +245,7 @@ class TFRecordWriter:
 
     def _check_open(self) -> None:
         if self._is_closed:
-            raise ConfigurationError(f"{self._name} is closed. Open another writer.")
+            raise ConfigurationError(f"{self._name} is closed", advice="Open another writer")
 
     def _write_held(self) -> None:
         if self._held:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import contextlib
 import itertools
-import logging
 import os
 import re
 from collections.abc import Callable, Mapping
@@ -21,6 +20,7 @@ from datasets_core.errors import (
     DatasetNotFoundError,
     ManifestError,
     UnknownConfigError,
+    logger_of,
 )
 from datasets_core.meta.data_files import DataFiles, DataFilesDict, resolve_data_files
 from datasets_core.meta.info import DatasetInfo
@@ -34,7 +34,7 @@ from datasets_core.store.manifest import MANIFEST_NAME, Manifest, is_named_by_co
 if TYPE_CHECKING:
     from datasets_core.meta.info import Card, ConfigEntry, LazyInfos
 
-logger = logging.getLogger(__name__)
+logger = logger_of(__name__)
 
 _MOST_ENTRIES = 1 << 12
 _BLOCK_BYTES = 1 << 16
@@ -435,8 +435,9 @@ def _refuse_unfinished(found: DataFilesDict, folder: str) -> None:
     shard = next(filter(is_named_by_content, names), None)
     if shard is not None:
         raise DatasetNotFoundError(
-            f"{folder} has shards such as {shard} but no {MANIFEST_NAME}: a build was interrupted. "
-            "Build it again, or pass the files as data_files=."
+            f"{folder} has shards such as {shard} but no {MANIFEST_NAME}: a build was interrupted",
+            advice="Build it again, or pass the files as data_files=",
+            file=folder,
         )
 
 
@@ -500,13 +501,15 @@ class FormatSource(NamedTuple):
             for name in names:
                 with contextlib.suppress(DataFilesNotFoundError):
                     return resolve_data_files(name, base, storage_options=asked.storage_options, listing=commits)
-            raise DataFilesNotFoundError(f"{base} has no {' or '.join(names)}. Pass the file as data_files=.")
+            raise DataFilesNotFoundError(f"{base} has no {' or '.join(names)}", advice="Pass the file as data_files=")
         if asked.data_dir is not None:
             below = files_below(base, asked.storage_options, commits)
             return keep_format(below, self.format, dataset=base, options=asked.options)
         if not registry.builder_class(self.format).reads_files:
             return None
-        raise ConfigurationError(f"{self.format!r} is a format, which needs files to read. Pass data_files= or data_dir=.")
+        raise ConfigurationError(
+            f"{self.format!r} is a format, which needs files to read", advice="Pass data_files= or data_dir=", value=self.format
+        )
 
 
 def described_source(request: Request, folder: str, commits: HubCommits | None = None) -> FormatSource | None:
@@ -532,18 +535,27 @@ def file_source(request: Request, path: str, commits: HubCommits | None = None) 
         ConfigurationError: data_files= was given, too.
     """
     if request.data_files is not None:
-        raise ConfigurationError(f"{request.path!r} is a data file, but data_files= was given, too. Pass only one of the two.")
+        raise ConfigurationError(
+            f"{request.path!r} is a data file, but data_files= was given, too",
+            advice="Pass only one of the two",
+            value=request.path,
+        )
     named = registry.DESCRIPTIONS.get(path.rpartition("/")[2])
     found = (named, {}) if named is not None else registry.format_of(path)
     if found is None and registry.is_archive(path) and not files.is_url(path):
         inside = registry.in_archive(path)
         if inside is None:
-            raise DatasetNotFoundError(f"{request.path!r} is an archive without files of a known format. Extract it, and look.")
+            raise DatasetNotFoundError(
+                f"{request.path!r} is an archive without files of a known format",
+                advice="Extract it, and look",
+                value=request.path,
+            )
         name, options, data_files = inside
         return FormatSource(request._replace(data_files=data_files, options={**options, **request.options}), name, commits)
     if found is None:
         raise DatasetNotFoundError(
-            f"{request.path!r} does not have the extension of a known format. "
-            f"Pass the format: load_dataset('csv', data_files={request.path!r})."
+            f"{request.path!r} does not have the extension of a known format",
+            advice=f"Pass the format: load_dataset('csv', data_files={request.path!r})",
+            value=request.path,
         )
     return FormatSource(request._replace(data_files=path, options={**found[1], **request.options}), found[0], commits)

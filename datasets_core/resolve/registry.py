@@ -88,7 +88,7 @@ def register_format(name: str, builder: type[DatasetBuilder]) -> None:
         True
     """
     if name in BUILT_IN:
-        raise ConfigurationError(f"{name!r} is a format of the library. Use another name.")
+        raise ConfigurationError(f"{name!r} is a format of the library", advice="Use another name", value=name)
     home = f"{builder.__module__}:{builder.__qualname__}"
     with _lock:
         _registered[name], _classes[home] = home, builder
@@ -236,12 +236,13 @@ def _load(name: str, home: str) -> type[DatasetBuilder]:
         raise
     except Exception as error:
         raise PluginError(
-            f"The format {name!r} is registered as {home!r}, which cannot be imported: {type(error).__name__}: {error}. "
-            "Update or remove the package that registers it."
+            f"The format {name!r} is registered as {home!r}, which cannot be imported: {type(error).__name__}: {error}",
+            advice="Update or remove the package that registers it",
         ) from error
     if not (isinstance(found, type) and issubclass(found, DatasetBuilder)):
         raise PluginError(
-            f"The format {name!r} is registered as {home!r}, which is not a subclass of DatasetBuilder. Register a subclass."
+            f"The format {name!r} is registered as {home!r}, which is not a subclass of DatasetBuilder",
+            advice="Register a subclass",
         )
     return found
 
@@ -300,12 +301,13 @@ def infer_format(
     if not kinds:
         raise DataFilesNotFoundError(
             f"{dataset!r} has no file of a known format: {_shown(found)}. "
-            f"Pass the format, as in load_dataset('csv', data_files=…). Available formats: {', '.join(known_formats())}."
+            f"Pass the format, as in load_dataset('csv', data_files=…). Available formats: {', '.join(known_formats())}.",
+            value=dataset,
         )
     if len(kinds) > 1:
         told = ", ".join(f"{split!r} is {winner[0]}" for split, winner in winners.items() if winner)
         raise ConfigurationError(
-            f"The splits of {dataset!r} have different formats: {told}. Load each split with its own data_files."
+            f"The splits of {dataset!r} have different formats: {told}", advice="Load each split with its own data_files"
         )
     name, extension_options = winner = kinds.pop()
     beside = companions(name, options)

@@ -136,7 +136,7 @@ class HubCommits:
         """Return the files of an archive of a commit; they only change with the archive."""
         if file is None:
             raise DataFilesNotFoundError(
-                f"The file {redact(url.rpartition('::')[2])} does not exist. Check the path after '::'."
+                f"The file {redact(url.rpartition('::')[2])} does not exist", advice="Check the path after '::'"
             )
         from datasets_core.fetch.archive import walk  # takes 6 ms; plain files do not need it
 
@@ -204,9 +204,11 @@ class Location(NamedTuple):
         try:
             os.fsencode(path)
         except UnicodeEncodeError as error:
-            raise ConfigurationError(f"{path!r} is not a path: it cannot be encoded. Fix the path.") from error
+            raise ConfigurationError(
+                f"{path!r} is not a path: it cannot be encoded", advice="Fix the path", value=path
+            ) from error
         if "\0" in path:
-            raise ConfigurationError(f"{path!r} is not a path: it has a null character. Fix the path.")
+            raise ConfigurationError(f"{path!r} is not a path: it has a null character", advice="Fix the path", value=path)
         if not files.is_url(path) or path.startswith("file://"):
             local = os.path.abspath(files.local_path(path))
             return cls("local", local, os.path.isdir(local))
@@ -275,7 +277,9 @@ class Request(NamedTuple):
         version = self.version if recorded is None else Versions.of(recorded).pick(self.version, dataset=self.path)
         clash = sorted(RESERVED_OPTIONS & options.keys())
         if clash:
-            raise ConfigurationError(f"Unknown config option {clash[0]!r}: it follows from the other arguments. Omit it.")
+            raise ConfigurationError(
+                f"Unknown config option {clash[0]!r}: it follows from the other arguments", advice="Omit it"
+            )
         data_files = own.get("data_files")
         if isinstance(data_files, DataFilesDict) and not self.is_streamed and not data_files.is_local:
             own["data_files"] = versioned(data_files, self.downloads)
@@ -381,8 +385,12 @@ def checked_trust(trust: object) -> Trust:
     if isinstance(trust, str) and trust == "sandbox":
         return "sandbox"
     raise ConfigurationError(
-        f"trust_remote_code={trust!r} is not valid. Pass True (run scripts unconfined), False (run none), 'sandbox', or "
-        "omit it: a script given by path runs unconfined, and one found in a folder runs in the sandbox."
+        f"trust_remote_code={trust!r} is not valid",
+        advice=(
+            "Pass True (run scripts unconfined), False (run none), 'sandbox', or omit it: a script given by path runs "
+            "unconfined, and one found in a folder runs in the sandbox"
+        ),
+        value=trust,
     )
 
 

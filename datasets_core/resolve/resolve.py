@@ -27,6 +27,7 @@ from datasets_core.errors import (
     RepositoryNotFoundError,
     UnknownConfigError,
     UnknownVersionError,
+    logger_of,
 )
 from datasets_core.features.schema import Features
 from datasets_core.hub_urls import DEFAULT_REVISION, PREFIX, HubPath, hub_url, is_repo_id, parse_hub_url
@@ -111,7 +112,7 @@ def held(
         return contextlib.nullcontext()
     if registers:
         raise ConfigurationError(
-            "lock= requires unchanged downloads, but register_checksums=True accepts new ones. Omit one of them."
+            "lock= requires unchanged downloads, but register_checksums=True accepts new ones", advice="Omit one of them"
         )
     path = _path(lock, request)
     return held_to(read_lock(path), path, builder, root_of_builder(request, builder), is_hashed=is_hashed)
@@ -135,8 +136,9 @@ def hold_stream(lock: str | os.PathLike[str] | bool, builder: DatasetBuilder, re
     elsewhere = next((file.place for file in locked.files or () if file.kind != "path"), None)
     if elsewhere is not None:
         raise ConfigurationError(
-            f"{path} has {elsewhere!r}, which is not in the repository of the dataset: only a build compares it with "
-            "its hash. Omit streaming=True or lock=."
+            f"{path} has {elsewhere!r}, which is not in the repository of the dataset: only a build compares it with its hash",
+            advice="Omit streaming=True or lock=",
+            file=path,
         )
     check_sources(locked, path, builder, root_of_builder(request, builder))
     if builder.info.features is None and locked.features:
@@ -204,7 +206,9 @@ def _path(lock: object, request: Request) -> str:
     if lock is not True:
         if not isinstance(lock, (str, os.PathLike)):
             raise ArgumentTypeError(
-                f"lock={lock!r} is not valid. Pass the path of a lock file, or True for the one next to the dataset."
+                f"lock={lock!r} is not valid",
+                advice="Pass the path of a lock file, or True for the one next to the dataset",
+                value=lock,
             )
         return str(os.fspath(lock))
     beside, here = os.path.join(root_of(request), LOCK_NAME), os.path.abspath(LOCK_NAME)
@@ -212,7 +216,7 @@ def _path(lock: object, request: Request) -> str:
     return next((place for place in places if os.path.exists(place)), places[0])
 
 
-logger = logging.getLogger(__name__)
+logger = logger_of(__name__)
 
 
 def resolve(request: Request) -> DatasetBuilder:
@@ -370,12 +374,15 @@ def _source_at_hub_url(request: Request) -> Source:
     place = parse_hub_url(request.path)
     if place is None:
         raise DatasetNotFoundError(
-            f"{request.path!r} is not a dataset on the Hub. Write hf://datasets/org/name, optionally followed by @revision and "
-            "/path."
+            f"{request.path!r} is not a dataset on the Hub",
+            advice="Write hf://datasets/org/name, optionally followed by @revision and /path",
+            value=request.path,
         )
     if None not in (place.revision, request.revision) and place.revision != request.revision:
         raise ConfigurationError(
-            f"{request.path!r} has a revision, but revision={request.revision!r} was given, too. Pass only one."
+            f"{request.path!r} has a revision, but revision={request.revision!r} was given, too",
+            advice="Pass only one",
+            value=request.path,
         )
     commits = commits_of(request)
     try:
@@ -394,7 +401,9 @@ def _source_at_hub_url(request: Request) -> Source:
         return file_source(request, commit.url(place.path), commits)
     if request.data_dir is not None:
         raise ConfigurationError(
-            f"{request.path!r} has a folder, but data_dir={request.data_dir!r} was given, too. Pass only one."
+            f"{request.path!r} has a folder, but data_dir={request.data_dir!r} was given, too",
+            advice="Pass only one",
+            value=request.path,
         )
     return _hub_folder(request._replace(data_dir=place.path), commits, commit)
 
@@ -435,16 +444,22 @@ def _source_at_url(request: Request, location: Location) -> Source:
     page = f"{settings().hub_endpoint}/datasets/"
     if url.startswith(page) and is_repo_id(url[len(page) :].rstrip("/")):
         raise DatasetNotFoundError(
-            f"{url} is the web page of a dataset on the Hub. Use load_dataset({url[len(page) :].rstrip('/')!r})."
+            f"{url} is the web page of a dataset on the Hub",
+            advice=f"Use load_dataset({url[len(page) :].rstrip('/')!r})",
+            file=url,
         )
     if location.kind == "http" or "::" in url:
         raise DatasetNotFoundError(
-            f"{url} is not a data file of a known format. Pass the format: load_dataset('csv', data_files={url!r}); "
-            f"open the folder of a prepared dataset with builder_from_directory({url!r})."
+            f"{url} is not a data file of a known format",
+            advice=(
+                f"Pass the format: load_dataset('csv', data_files={url!r}); open the folder of a prepared dataset with "
+                f"builder_from_directory({url!r})"
+            ),
+            file=url,
         )
     folder = url.rstrip("/")
     if not files.is_url(folder):
-        raise DatasetNotFoundError(f"{url!r} has no path. Pass the URL of a folder or a data file.")
+        raise DatasetNotFoundError(f"{url!r} has no path", advice="Pass the URL of a folder or a data file", value=url)
     from datasets_core.resolve.folder import folder_source
 
     return folder_source(request, folder)
@@ -491,6 +506,6 @@ def _not_found(request: Request, local: str) -> DatasetNotFoundError:
     above, _, name = request.path.rpartition("/")
     if "/" in above and is_repo_id(above):
         return DatasetNotFoundError(
-            f"{there} Check the path. For a config of a Hub dataset use load_dataset({above!r}, {name!r})."
+            f"{there} Check the path", advice=f"For a config of a Hub dataset use load_dataset({above!r}, {name!r})"
         )
     return DatasetNotFoundError(f"{there} Check the path.")

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import itertools
-import logging
 import os
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
@@ -23,7 +22,7 @@ from datasets_core.building.tfds_folders.description import (
 )
 from datasets_core.building.tfds_folders.folder import RecordManifest
 from datasets_core.building.versions import Versions
-from datasets_core.errors import ConfigurationError, ManifestError, UnknownConfigError, UnknownOptionError
+from datasets_core.errors import ConfigurationError, ManifestError, UnknownConfigError, UnknownOptionError, logger_of
 from datasets_core.meta.info import DatasetInfo
 from datasets_core.meta.version import NO_VERSION, Version, check_pattern
 from datasets_core.resolve.folder import read_folder_card
@@ -33,7 +32,7 @@ from datasets_core.store.manifest import MANIFEST_NAME
 if TYPE_CHECKING:
     from datasets_core.fetch.hub.repository import HubCommit
 
-logger = logging.getLogger(__name__)
+logger = logger_of(__name__)
 
 _LISTED = 10
 _MOST_LEVELS = 3  # levels of folders: dataset, config and version
@@ -143,7 +142,8 @@ def hub_records_source(request: Request, commits: HubCommits, commit: HubCommit)
     elif homes != {inner}:
         listed = ", ".join(commit.url(home) for home in sorted(homes)[:_LISTED])
         raise ConfigurationError(
-            f"{place} has several datasets prepared by TensorFlow Datasets. Load one of them: load_dataset(URL) with {listed}."
+            f"{place} has several datasets prepared by TensorFlow Datasets",
+            advice=f"Load one of them: load_dataset(URL) with {listed}",
         )
     else:
         folder = _picked(request, commits, commit, inner, found)
@@ -223,8 +223,9 @@ def _is_home(folder: str) -> bool:
         return False
     listed = [_shown(os.path.join(folder, child)) for child in datasets[:_LISTED]] + ["…"] * (len(datasets) > _LISTED)
     raise ConfigurationError(
-        f"{folder} has {len(datasets)} dataset{'s' * (len(datasets) > 1)} prepared by TensorFlow Datasets: "
-        f"{', '.join(listed)}. Load one of them: load_dataset({os.path.join(folder, datasets[0])!r})."
+        f"{folder} has {len(datasets)} dataset{'s' * (len(datasets) > 1)} prepared by TensorFlow Datasets: {', '.join(listed)}",
+        advice=f"Load one of them: load_dataset({os.path.join(folder, datasets[0])!r})",
+        file=folder,
     )
 
 

@@ -263,7 +263,7 @@ def _read_module(path: str, name: str, *, is_certain: bool = True, within: str |
             raise DatasetNotFoundError(message) from error
         raise ScriptError(path, f"it is {error}", advice="Check the path" if within is None else _TRUST) from error
     except OSError as error:
-        raise DatasetNotFoundError(f"The script {path} cannot be read: {error.strerror}. Check the path.") from error
+        raise DatasetNotFoundError(f"The script {path} cannot be read: {error.strerror}", advice="Check the path") from error
     return Module(name, path, text, os.path.basename(path) == "__init__.py", is_certain)
 
 

@@ -91,7 +91,7 @@ class DataProvider(ABC):
             UnknownItemError: an item does not exist.
         """
         if not isinstance(items, list | tuple):
-            raise ArgumentTypeError(f"items must be a list or tuple of names, not {items!r}. Pass a list.")
+            raise ArgumentTypeError(f"items must be a list or tuple of names, not {items!r}", advice="Pass a list", value=items)
         for item in items:
             if item not in self._items:
                 raise UnknownItemError(item, known=self._items)
@@ -262,7 +262,7 @@ class SampleStream:
                 raise
 
     def _closed(self) -> ConfigurationError:
-        return ConfigurationError(f"{self._name} is closed. Create a new one.")
+        return ConfigurationError(f"{self._name} is closed", advice="Create a new one")
 
     # -- states --------------------------------------------------------------------------------------------------------
 
@@ -299,22 +299,24 @@ class SampleStream:
 
     def _check(self, state: Any) -> None:
         if not isinstance(state, Mapping) or not {"version", "made_of", "seed", "lanes", "queue", "behind"} <= set(state):
-            raise StreamStateError("The argument is not a state of a provider. Pass a result of state_dict().")
+            raise StreamStateError("The argument is not a state of a provider", advice="Pass a result of state_dict()")
         if state["version"] != _VERSION:
             raise StreamStateError(
-                f"The state has version {state['version']!r}, but this library reads version {_VERSION}. "
-                "Use the version of the library that saved it."
+                f"The state has version {state['version']!r}, but this library reads version {_VERSION}",
+                advice="Use the version of the library that saved it",
             )
         facts, told = self._told_facts(), state["made_of"]
         differing = [name for name in facts if not isinstance(told, Mapping) or told.get(name) != facts[name]]
         if differing:
             raise StreamStateError(
-                f"The state was saved by a provider with other arguments: {', '.join(differing)} differ. "
-                "Create the provider with the arguments of the one that saved the state."
+                f"The state was saved by a provider with other arguments: {', '.join(differing)} differ",
+                advice="Create the provider with the arguments of the one that saved the state",
             )
         seed = state["seed"]
         if seed != self._seed and not (self._takes_seeds and isinstance(seed, int)):
-            raise StreamStateError(f"The state has seed {seed!r}, but this provider has {self._seed!r}. Use the same seed.")
+            raise StreamStateError(
+                f"The state has seed {seed!r}, but this provider has {self._seed!r}", advice="Use the same seed"
+            )
         for name in ("num_given", "turn", "next_unit", "drawn", "behind"):
             if not is_whole(state.get(name), 0):
                 raise StreamStateError(f"The state has {name} {state.get(name)!r}, which is not an integer. {_ADVICE}")
@@ -369,7 +371,7 @@ class SampleStream:
             raise self._merged.error.with_traceback(None)
         if left:
             raise StreamStateError(
-                "The files end before the position of the state. Use the files that the state was saved with."
+                "The files end before the position of the state", advice="Use the files that the state was saved with"
             )
         self._chunk_state = (self._merged.state(), self._queue.drawn, list(self._queue.entries))
         self._num_before, self._from = num_given, None

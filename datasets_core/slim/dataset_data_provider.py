@@ -80,7 +80,7 @@ def _sparse(value: SparseValue) -> Any:
         return _torch().sparse_coo_tensor(_tensor(indices), _tensor(value.values), shape, check_invariants=True)
     except RuntimeError as error:
         raise ConfigurationError(
-            f"A sparse value of shape {shape} cannot be converted to a tensor: {error}. Fix its indices or its shape."
+            f"A sparse value of shape {shape} cannot be converted to a tensor: {error}", advice="Fix its indices or its shape"
         ) from error
 
 
@@ -162,12 +162,14 @@ class DatasetDataProvider(DataProvider, Runner):
         decoder = dataset.decoder
         items = list(method_of(decoder, "list_items", "ListItems")())
         if record_key in items:
-            raise ConfigurationError(f"record_key={record_key!r} is already an item of the dataset. Choose another name.")
+            raise ConfigurationError(
+                f"record_key={record_key!r} is already an item of the dataset", advice="Choose another name", value=record_key
+            )
         super().__init__(items if record_key is None else [*items, record_key], dataset.num_samples)
         sizes = common_queue_capacity, common_queue_min
         capacity, minimum = checked_sizes(*sizes) if shuffle else (checked_capacity(common_queue_capacity), 0)
         if format not in ("numpy", "torch"):
-            raise ConfigurationError(f"Unknown format={format!r}. Pass 'numpy' or 'torch'.")
+            raise ConfigurationError(f"Unknown format={format!r}", advice="Pass 'numpy' or 'torch'", value=format)
         number = checked_seed(seed) if shuffle else None
         self._stream = SampleStream(
             "The provider",

@@ -34,7 +34,9 @@ class LookupTable:
 
     def __init__(self, vocabulary: Mapping[Any, Any] | Iterable[Any], default_value: Any = -1) -> None:
         if isinstance(vocabulary, str | bytes):
-            raise ArgumentTypeError(f"{vocabulary!r} is not a vocabulary. Pass a dict, or a list of values.")
+            raise ArgumentTypeError(
+                f"{vocabulary!r} is not a vocabulary", advice="Pass a dict, or a list of values", value=vocabulary
+            )
         pairs = vocabulary.items() if isinstance(vocabulary, Mapping) else ((word, k) for k, word in enumerate(vocabulary))
         self._known = {_plain(word): _plain(number) for word, number in pairs}
         self._factory = getattr(vocabulary, "default_factory", None)
@@ -60,7 +62,9 @@ class LookupTable:
             return table
         if isinstance(table, Mapping):
             return cls(table, default_value=None)
-        raise ArgumentTypeError(f"table={table!r} is not a table. Pass slim.LookupTable({{…}}, default_value=-1), or a dict.")
+        raise ArgumentTypeError(
+            f"table={table!r} is not a table", advice="Pass slim.LookupTable({…}, default_value=-1), or a dict", value=table
+        )
 
     @classmethod
     def _copied(cls, table: Any) -> Any:
@@ -68,8 +72,9 @@ class LookupTable:
         parts = [*table.export(), table.default_value] if hasattr(table, "export") and hasattr(table, "default_value") else []
         if not parts or not all(hasattr(part, "numpy") for part in parts):
             raise ArgumentTypeError(
-                f"table={table!r} is a TensorFlow table whose content cannot be exported. "
-                "Pass slim.LookupTable({…}, default_value=-1), or a dict."
+                f"table={table!r} is a TensorFlow table whose content cannot be exported",
+                advice="Pass slim.LookupTable({…}, default_value=-1), or a dict",
+                value=table,
             )
         keys, values, default = (np.asarray(part.numpy()) for part in parts)
         made = cls(dict(zip(keys.tolist(), values.tolist(), strict=True)), default.tolist())
@@ -135,9 +140,11 @@ def sizes_of(shape: Any, what: str = "shape") -> tuple[int, ...]:
     try:
         sizes = tuple(operator.index(size) for size in shape)
     except TypeError:
-        raise ConfigurationError(f"{what} {shape!r} is not a list of integers. Pass for example [2, -1].") from None
+        raise ConfigurationError(f"{what} {shape!r} is not a list of integers", advice="Pass for example [2, -1]") from None
     if sizes.count(-1) > 1 or any(size < -1 for size in sizes):
-        raise ConfigurationError(f"{what} {list(sizes)} is not a valid shape. Pass non-negative sizes, at most one of them -1.")
+        raise ConfigurationError(
+            f"{what} {list(sizes)} is not a valid shape", advice="Pass non-negative sizes, at most one of them -1"
+        )
     return sizes
 
 
@@ -340,7 +347,9 @@ class ItemHandlerCallback(ItemHandler):
     def __init__(self, keys: str | Sequence[str], func: Callable[[dict[str, Any]], Any]) -> None:
         super().__init__(keys)
         if not callable(func):
-            raise ArgumentTypeError(f"func={func!r} is not callable. Pass a function that accepts a dict of keys and values.")
+            raise ArgumentTypeError(
+                f"func={func!r} is not callable", advice="Pass a function that accepts a dict of keys and values", value=func
+            )
         self._func = func
 
     def tensors_to_item(self, keys_to_tensors: Mapping[str, Any]) -> Any:
@@ -377,7 +386,9 @@ class Tensor(ItemHandler):
         default_value: Any = 0,
     ) -> None:
         if shape_keys and shape is not None:
-            raise ConfigurationError(f"{type(self).__name__}({tensor_key!r}) accepts shape_keys or shape, not both. Pass one.")
+            raise ConfigurationError(
+                f"{type(self).__name__}({tensor_key!r}) accepts shape_keys or shape, not both", advice="Pass one"
+            )
         self._tensor_key = tensor_key
         self._shape_keys = [shape_keys] if isinstance(shape_keys, str) else list(shape_keys or [])
         self._shape = None if shape is None else sizes_of(shape)
@@ -455,7 +466,9 @@ class BackupHandler(ItemHandler):
     def __init__(self, handler: ItemHandler, backup: ItemHandler) -> None:
         for name, given in (("handler", handler), ("backup", backup)):
             if not isinstance(given, ItemHandler):
-                raise ArgumentTypeError(f"{name}={given!r} is not an ItemHandler. Pass for example slim.Tensor('key').")
+                raise ArgumentTypeError(
+                    f"{name}={given!r} is not an ItemHandler", advice="Pass for example slim.Tensor('key')", value=given
+                )
         self._handler, self._backup = handler, backup
         super().__init__([*handler.keys, *backup.keys])
 

@@ -25,7 +25,9 @@ def _full_keys(handler: str, keys: Sequence[str] | None, default: Sequence[str],
     """Return the prefixed keys, after checking their number."""
     chosen = [keys] if isinstance(keys, str) else list(default if keys is None else keys)
     if len(chosen) != len(default):
-        raise ConfigurationError(f"{handler} needs {len(default)} keys, not {len(chosen)}: {chosen}. Pass {list(default)}.")
+        raise ConfigurationError(
+            f"{handler} needs {len(default)} keys, not {len(chosen)}: {chosen}", advice=f"Pass {list(default)}"
+        )
     return [f"{prefix or ''}{key}" for key in chosen]
 
 
@@ -172,7 +174,9 @@ class NumBoxesSequence(ItemHandler):
 
     def __init__(self, keys: str | Sequence[str] | None = None, check_consistency: bool = True) -> None:
         if not keys:
-            raise ConfigurationError("NumBoxesSequence needs keys. Pass the keys of the coordinates, such as ['ymin', 'xmin'].")
+            raise ConfigurationError(
+                "NumBoxesSequence needs keys", advice="Pass the keys of the coordinates, such as ['ymin', 'xmin']"
+            )
         super().__init__(keys)
         self._check_consistency = check_consistency
 
@@ -417,9 +421,13 @@ class Image(ItemHandler):
         self._dtype = _dtype_of(dtype)
         self._repeated = repeated
         if self._channels not in CHANNELS:
-            raise ConfigurationError(f"channels={channels!r} is not supported. Pass one of {CHANNELS}.")
+            raise ConfigurationError(
+                f"channels={channels!r} is not supported", advice=f"Pass one of {CHANNELS}", value=channels
+            )
         if dct_method not in _METHODS:
-            raise ConfigurationError(f"dct_method={dct_method!r} is not supported. Pass one of {_METHODS}.")
+            raise ConfigurationError(
+                f"dct_method={dct_method!r} is not supported", advice=f"Pass one of {_METHODS}", value=dct_method
+            )
         super().__init__([self._image_key, self._format_key])
 
     def tensors_to_item(self, keys_to_tensors: Mapping[str, Any]) -> Any:
@@ -463,7 +471,9 @@ def _dtype_of(given: Any) -> np.dtype[Any]:
     except TypeError:
         dtype = np.dtype(object)
     if dtype.kind not in "biuf" or given is None:
-        raise ConfigurationError(f"dtype={given!r} is not a pixel type. Pass a numpy dtype, such as 'uint8' or 'float32'.")
+        raise ConfigurationError(
+            f"dtype={given!r} is not a pixel type", advice="Pass a numpy dtype, such as 'uint8' or 'float32'", value=given
+        )
     return dtype.newbyteorder("=")
 
 

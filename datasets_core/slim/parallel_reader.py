@@ -200,7 +200,9 @@ class ParallelReader(Runner):
         reader_kwargs: Mapping[str, Any] | None = None,
     ) -> None:
         if not isinstance(common_queue, FIFOQueue | RandomShuffleQueue):
-            raise ArgumentTypeError(f"common_queue must be a slim.RandomShuffleQueue or slim.FIFOQueue, not {common_queue!r}.")
+            raise ArgumentTypeError(
+                f"common_queue must be a slim.RandomShuffleQueue or slim.FIFOQueue, not {common_queue!r}.", value=common_queue
+            )
         self._make_reader, self._named = reader_maker(reader_class, reader_kwargs), named(reader_class, reader_kwargs)
         self._make_reader()
         self._common_queue, self._num_readers = common_queue, whole_number("num_readers", num_readers, 1)
@@ -251,7 +253,7 @@ class ParallelReader(Runner):
             )
             self._queue = queue
         elif queue is not self._queue and (not isinstance(queue, list | tuple) or queue != self._queue):
-            raise ConfigurationError("The reader only reads the first queue passed to it. Create another reader.")
+            raise ConfigurationError("The reader only reads the first queue passed to it", advice="Create another reader")
         return self._samples
 
     def num_records_produced(self, name: str | None = None) -> int:
@@ -281,7 +283,7 @@ def _units(queue: Any) -> WorkUnits:
         return queue
     if isinstance(queue, Iterable) and not isinstance(queue, str | bytes):
         return WorkUnits(get_data_files(list(queue)), 1)
-    raise ArgumentTypeError(f"A queue of files must be a list of paths, or a slim.WorkUnits, not {queue!r}.")
+    raise ArgumentTypeError(f"A queue of files must be a list of paths, or a slim.WorkUnits, not {queue!r}.", value=queue)
 
 
 def _stream(
@@ -468,7 +470,9 @@ class PrefetchQueue(Runner):
         elif callable(tensors):
             self._ahead = _Ahead(tensors, most, threads, is_iterated=False)
         else:
-            raise ArgumentTypeError(f"The source of a prefetch queue must be a function or an iterable, not {tensors!r}.")
+            raise ArgumentTypeError(
+                f"The source of a prefetch queue must be a function or an iterable, not {tensors!r}.", value=tensors
+            )
         self._pads, self._num_given = bool(dynamic_pad), 0
         self._shapes: Any = None
         self._kept: list[Any] = []
@@ -499,12 +503,12 @@ class PrefetchQueue(Runner):
             return self._kept.pop(0)
         with ahead.changed:
             if ahead.is_lost:
-                raise ConfigurationError("The queue belongs to the parent process. Create one in this process.")
+                raise ConfigurationError("The queue belongs to the parent process", advice="Create one in this process")
             ahead.start([ahead.run] * ahead.num_threads)
             while not (ahead.is_closed or ahead.first in ahead.made or ahead.first in ahead.failures):
                 ahead.changed.wait()
             if ahead.is_closed:
-                raise ConfigurationError("The queue is closed. Create a new one.")
+                raise ConfigurationError("The queue is closed", advice="Create a new one")
             number = ahead.first
             if number in ahead.failures:
                 self._fail(ahead.failures[number])
@@ -526,7 +530,8 @@ class PrefetchQueue(Runner):
             self._shapes = shapes if self._shapes is None else self._shapes
             if shapes != self._shapes:
                 raise ConfigurationError(
-                    f"An element has arrays of shapes {shapes}, but the first one had {self._shapes}. Pass dynamic_pad=True."
+                    f"An element has arrays of shapes {shapes}, but the first one had {self._shapes}",
+                    advice="Pass dynamic_pad=True",
                 )
         return element
 

@@ -130,7 +130,7 @@ def whole_number(name: str, value: Any, least: int | None = None, *, advice: str
     """
     if not is_whole(value, least):
         bound = "" if least is None else f" of at least {least}"
-        raise ConfigurationError(f"{name} must be an integer{bound}, not {value!r}. {advice}.")
+        raise ConfigurationError(f"{name} must be an integer{bound}, not {value!r}. {advice}.", value=value)
     return operator.index(value)
 
 
@@ -186,7 +186,7 @@ def batches(
     """
     number = whole_number("The size of a batch", size, 1)
     if ragged not in ("error", "pad", "list"):
-        raise ConfigurationError(f"Unknown ragged={ragged!r}. Pass 'error', 'pad' or 'list'.")
+        raise ConfigurationError(f"Unknown ragged={ragged!r}", advice="Pass 'error', 'pad' or 'list'", value=ragged)
 
     def together(samples: list[dict[str, Any]]) -> dict[str, Any]:
         found = batch_of(samples, ragged=ragged, padding=padding)
@@ -248,7 +248,7 @@ def _together(name: str, values: list[Any], ragged: Ragged, padding: Any) -> Any
         if ragged == "list":
             return values
         told = f"{ranks[0]} and {ranks[-1]} dimensions in one batch"
-        raise ConfigurationError(f"The sparse values of {name!r} have {told}. Pass ragged='list'.")
+        raise ConfigurationError(f"The sparse values of {name!r} have {told}", advice="Pass ragged='list'")
     if not all(isinstance(value, np.ndarray | np.generic) for value in values):
         return values
     arrays = [np.asarray(value) for value in values]
@@ -493,7 +493,7 @@ def checked_sizes(capacity: Any, minimum: Any) -> tuple[int, int]:
     most, least = checked_capacity(capacity), whole_number("The minimum of a queue", minimum, 0)
     if least >= most:
         raise ConfigurationError(
-            f"The minimum of a queue, {least:,}, must be below its capacity, {most:,}. Pass a smaller minimum."
+            f"The minimum of a queue, {least:,}, must be below its capacity, {most:,}", advice="Pass a smaller minimum"
         )
     return most, least
 
@@ -506,7 +506,7 @@ def checked_capacity(capacity: Any) -> int:
     """
     most = whole_number("The capacity of a queue", capacity, 1)
     if most >= 1 << 32:  # a draw has 32 bits
-        raise ConfigurationError(f"A queue cannot have a capacity of {most:,}. Pass one below {1 << 32:,}.")
+        raise ConfigurationError(f"A queue cannot have a capacity of {most:,}", advice=f"Pass one below {1 << 32:,}")
     return most
 
 

@@ -280,7 +280,7 @@ class TFRecordReader(_BlockReader):
 
     def __init__(self, compression: str | None = None, verify: bool = True, options: Any = None) -> None:
         if options is not None and compression is not None:
-            raise ConfigurationError("compression= and options= both define the compression. Pass only one of them.")
+            raise ConfigurationError("compression= and options= both define the compression", advice="Pass only one of them")
         self._compression = checked_compression(_named(options) if options is not None else compression)
         self._verify = verify
 

@@ -51,11 +51,15 @@ class MessageDecoder(DataDecoder):
 
     def __init__(self, items_to_handlers: Mapping[str, ItemHandler]) -> None:
         if not isinstance(items_to_handlers, Mapping):
-            raise ArgumentTypeError(f"items_to_handlers={items_to_handlers!r} is not a dict of items and handlers.")
+            raise ArgumentTypeError(
+                f"items_to_handlers={items_to_handlers!r} is not a dict of items and handlers.", value=items_to_handlers
+            )
         for item, handler in items_to_handlers.items():
             if not isinstance(handler, ItemHandler):
                 raise ConfigurationError(
-                    f"The handler of item {item!r} is {handler!r}. Pass an ItemHandler, such as slim.Tensor('key')."
+                    f"The handler of item {item!r} is {handler!r}",
+                    advice="Pass an ItemHandler, such as slim.Tensor('key')",
+                    value=handler,
                 )
         self._handlers = dict(items_to_handlers)
 
@@ -265,12 +269,15 @@ class RowDecoder(DataDecoder):
     def __init__(self, items_to_columns: Mapping[str, str | ItemHandler] | Sequence[str]) -> None:
         if isinstance(items_to_columns, str | bytes) or not isinstance(items_to_columns, Iterable):
             raise ConfigurationError(
-                f"RowDecoder needs a dict of items and columns, or a list of columns, not {items_to_columns!r}."
+                f"RowDecoder needs a dict of items and columns, or a list of columns, not {items_to_columns!r}.",
+                value=items_to_columns,
             )
         items = items_to_columns if isinstance(items_to_columns, Mapping) else {name: name for name in items_to_columns}
         for item, column in items.items():
             if not isinstance(column, str | ItemHandler):
-                raise ConfigurationError(f"Item {item!r} has the value {column!r}. Pass a column name or an ItemHandler.")
+                raise ConfigurationError(
+                    f"Item {item!r} has the value {column!r}", advice="Pass a column name or an ItemHandler"
+                )
         self._items = dict(items)
 
     def decode(self, data: Mapping[str, Any], items: Sequence[str] | None = None) -> list[Any]:
@@ -377,7 +384,7 @@ class TFSequenceExampleDecoder(MessageDecoder):
         both = [key for key in self._context if key in self._sequence]
         if both:
             raise ConfigurationError(
-                f"The keys {both} are both in the context and in the sequence. Remove them from one of the two."
+                f"The keys {both} are both in the context and in the sequence", advice="Remove them from one of the two"
             )
         self._parsers: dict[tuple[str, ...], SequenceParser] = {}
 

@@ -523,7 +523,7 @@ class MergedUnits:
         self._num_empty += 1
         if self._num_empty > len(self.units.files) + self._num_readers and self.units.num_epochs is None:
             self.error = ConfigurationError(
-                "The data sources contain no samples, but num_epochs=None repeats them endlessly. Use other files."
+                "The data sources contain no samples, but num_epochs=None repeats them endlessly", advice="Use other files"
             )
             return False
         if self._next < len(self.units):

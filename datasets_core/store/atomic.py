@@ -9,7 +9,6 @@ from __future__ import annotations
 import contextlib
 import errno
 import json
-import logging
 import os
 import shutil
 import sys
@@ -18,10 +17,10 @@ from collections.abc import Iterable, Iterator
 import pyarrow as pa
 
 from datasets_core import files
-from datasets_core.errors import ConfigurationError, DatasetDiskError
+from datasets_core.errors import ConfigurationError, DatasetDiskError, logger_of
 from datasets_core.store.manifest import staging_folders, staging_path, temporary_path
 
-logger = logging.getLogger(__name__)
+logger = logger_of(__name__)
 
 _INSIDE = "saved"  # prefix of the name of a folder that is filled inside the target
 _CANNOT_SWAP = {errno.EINVAL, errno.ENOSYS, errno.ENOTSUP, errno.EOPNOTSUPP, errno.EXDEV, errno.EBUSY, errno.EPERM}
@@ -222,7 +221,9 @@ def check_replaceable(path: str, *, sources: Iterable[str] = ()) -> None:
     is_cache = schema is not None and (schema.names == ["indices"] or _has_fingerprint(known.get(b"huggingface")))
     if not is_cache or path in sources:
         raise ConfigurationError(
-            f"{path} is not a cache file and is not overwritten. Name another file, or remove this one first."
+            f"{path} is not a cache file and is not overwritten",
+            advice="Name another file, or remove this one first",
+            file=path,
         )
 
 

@@ -281,7 +281,7 @@ def compare(
         ManifestError, DamagedShardError: one of them is damaged.
     """
     if limit < 0:
-        raise ConfigurationError(f"Invalid limit={limit}. Give 0 or more.")
+        raise ConfigurationError(f"Invalid limit={limit}", advice="Give 0 or more")
     places = [located(folder) for folder in (old, new)]
     sides = [_Side(place, _manifest(place, storage_options), storage_options) for place in places]
     return _Comparison(sides[0], sides[1], limit).made()
@@ -327,7 +327,9 @@ def compare_staged(
 def _manifest(folder: str, storage_options: dict[str, Any] | None) -> Manifest:
     found = read_manifest(folder, storage_options)
     if found is None:
-        raise DatasetNotFoundError(f"{folder} does not contain a built dataset. Give the folder that a build printed.")
+        raise DatasetNotFoundError(
+            f"{folder} does not contain a built dataset", advice="Give the folder that a build printed", file=folder
+        )
     return found
 
 

@@ -277,7 +277,7 @@ class Manifest:
         confined: the folder or repository of a script that ran in the sandbox; "" for other builds. In the cache such a build
             stands for no other place.
         commit: that of its repository on the Hub; "" without one.
-        origin: the folder of a local script that ran unconfined: the build is used for no other folder. "" if unknown.
+        origin: the folder of a local dataset, of its script or data files: the build is used for no other. "" if unknown.
         blocks: row ranges of each split in its source files, as text (`store/pieces.py`); for splits whose rows have the order
             of their source files.
         files: the names of these files, as text, without secrets; for splits that have all rows of their files.
@@ -602,7 +602,7 @@ def kind_of(path: str, storage_options: dict[str, Any] | None = None) -> str:
             handle.seek(max(size - 10, 0))
             tail = handle.read(10)
     except FileNotFoundError as error:
-        raise FileNotFoundDatasetsError(f"{path} does not exist. Check the path.") from error
+        raise FileNotFoundDatasetsError(f"{path} does not exist", advice="Check the path", file=path) from error
     advice = "Write that file again, or leave it out"
     if head[:6] == ARROW_MAGIC:
         check_tail(path, "arrow", size, tail, advice=advice)

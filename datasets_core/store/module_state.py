@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import logging
 import os
 import socket
 import types
@@ -13,7 +12,7 @@ from typing import Any, TypeVar
 
 from datasets_core import files
 from datasets_core.engines import Engine
-from datasets_core.errors import ConfigurationError, UnhashableError
+from datasets_core.errors import ConfigurationError, UnhashableError, logger_of
 from datasets_core.store.code import (
     changed_in_memory,
     codes,
@@ -27,7 +26,7 @@ from datasets_core.store.code import (
 from datasets_core.store.fingerprint import Hasher
 from datasets_core.store.manifest import temporary_path
 
-logger = logging.getLogger(__name__)
+logger = logger_of(__name__)
 
 T = TypeVar("T")
 R = TypeVar("R")
@@ -131,8 +130,9 @@ class _Seeing:
         if self._mark not in _seen:
             if not os.path.exists(self._mark):
                 raise ConfigurationError(
-                    f"The worker on {socket.gethostname()} does not see the folder {os.path.dirname(self._mark)}, "
-                    "where this process puts results together. Use a folder that all machines share, for cache_dir= too."
+                    f"The worker on {socket.gethostname()} does not see the folder {os.path.dirname(self._mark)}, where this "
+                    "process puts results together",
+                    advice="Use a folder that all machines share, for cache_dir= too",
                 )
             _seen.add(self._mark)
         return self._function(*arguments)

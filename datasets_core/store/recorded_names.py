@@ -19,7 +19,8 @@ from datasets_core.store.code import is_of_library
 # A name has one definition in the whole library.
 _RECORDED = """
 _lazy: later; as_datasets: Alias AliasModule _Config; as_datasets.internals: OneRow RowBatch RowOrBatch _DictKind
-DatasetInfosDict ExtractManager Extractor MetadataConfigs NonMutableDict _FeatureTypes tracked_str; as_datasets.tables:
+DatasetInfosDict ExtractManager Extractor MetadataConfigs NonMutableDict StreamingDownloads _FeatureTypes _StreamingKind
+tracked_str; as_datasets.tables:
 _MappedRows ArrowReader ArrowWriter ConcatenationTable InMemoryTable MemoryMappedTable OptimizedTypedSequence
 SchemaInferenceError Table TypedSequence; builders._arrow_blocks: ArrowBlocks _Batch _Ended; builders._block_source:
 BlockSource; builders._croissant_assembly: Assembly; builders._croissant_files: ResourceFiles; builders._croissant_found:
@@ -81,7 +82,7 @@ ScriptMemoryError ScriptTimeoutError SplitSyntaxError SplitsVerificationError St
 UnexpectedDownloadedFileError UnexpectedSplitsError UnhashableError UnknownColumnError UnknownConfigError
 UnknownExperimentError UnknownFeatureError UnknownFormatError UnknownItemError UnknownOptionError UnknownSplitError
 UnknownVersionError UnpreparableVersionError UnsafeArchiveError UntrustedPathError UntrustedScriptError UrlNotFoundError
-VerificationError WorkerDiedError WrongVersionError rebuild; exchange.disk: Disk; exchange.export: Export;
+VerificationError WorkerDiedError WrongVersionError _HarmlessWarning rebuild; exchange.disk: Disk; exchange.export: Export;
 exchange.framed_rows: FramedRows; exchange.from_files: FromFiles; exchange.from_frames: FromFrames; exchange.placing:
 _Folder _Store; exchange.pushed_rows: PushedRows; exchange.pushing: Pushing; exchange.record_sink: RecordSink;
 exchange.saved: Saved SavedShard; exchange.saved_files: SavedFiles; exchange.stream_batches: StreamBatches;

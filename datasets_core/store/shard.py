@@ -615,7 +615,7 @@ class FileShard:
                 return what(self._shard_cache.reader(self._token, self._open))
         except FileNotFoundError as error:
             raise FileNotFoundDatasetsError(
-                f"{self.path} no longer exists. Build the dataset again, or restore the file."
+                f"{self.path} no longer exists", advice="Build the dataset again, or restore the file", file=self.path
             ) from error
         except DAMAGE as error:
             if isinstance(error, OSError) and error.errno in PASSING:
@@ -691,7 +691,7 @@ def _file_shard(path: str, kind: str, shard_cache: ShardCache, known: dict[str, 
 def _file_identity(path: str, storage_options: dict[str, Any] | None) -> str:
     found = files.entry(path, storage_options)
     if found is None:
-        raise FileNotFoundDatasetsError(f"{path} no longer exists. Build the dataset again, or restore the file.")
+        raise FileNotFoundDatasetsError(f"{path} no longer exists", advice="Build the dataset again, or restore the file")
     if files.is_url(path):  # its store has a checksum or a version, or else only the name identifies it
         return Hasher.hash(("file", found.size, found.identity or path))
     with open(files.local_path(path), "rb") as handle:

@@ -131,7 +131,7 @@ class RowTable:
         held = list(batches)
         if schema is None:
             if not held:
-                raise CastError("A table without batches needs a schema. Give a schema.")
+                raise CastError("A table without batches needs a schema", advice="Give a schema")
             schema = held[0].schema
         return cls.from_shards([MemoryShard(held, schema)])
 
@@ -156,7 +156,7 @@ class RowTable:
         pieces = pieces_of(whole_ranges(rows) if ranges is None else ranges, rows)
         if schema is None:
             if not shards:
-                raise CastError("A table without shards needs a schema. Give a schema.")
+                raise CastError("A table without shards needs a schema", advice="Give a schema")
             schema = shards[0].schema
         return cls(shards, schema, pieces, structure)
 
@@ -190,7 +190,7 @@ class RowTable:
             CastError: their columns or types differ.
         """
         if not tables:
-            raise CastError("Nothing to concatenate. Give at least one table.")
+            raise CastError("Nothing to concatenate", advice="Give at least one table")
         schema = tables[0].schema
         shards: list[Shard] = []
         places: dict[int, int] = {}  # a table that comes twice brings its shards once
@@ -198,8 +198,8 @@ class RowTable:
         for number, table in enumerate(tables):
             if not table.schema.equals(schema):
                 raise CastError(
-                    f"Table {number} has the columns {_columns(table.schema)}, but the first has {_columns(schema)}. "
-                    "Cast it first."
+                    f"Table {number} has the columns {_columns(table.schema)}, but the first has {_columns(schema)}",
+                    advice="Cast it first",
                 )
             for shard in table._shards:
                 if places.setdefault(id(shard), len(shards)) == len(shards):
@@ -394,7 +394,7 @@ class RowTable:
         known = self.schema.names
         for name in names:
             if known.count(name) != 1:
-                raise CastError(f"Unknown column {name!r}. Available columns: {', '.join(map(repr, known))}.")
+                raise CastError(f"Unknown column {name!r}. Available columns: {', '.join(map(repr, known))}.", value=name)
         columns = [known.index(name) for name in names]
         return self._with_columns(columns, pa.schema([self.schema.field(column) for column in columns], self.schema.metadata))
 
@@ -405,7 +405,7 @@ class RowTable:
             CastError: the number of names differs from the number of columns.
         """
         if len(names) != len(self.schema):
-            raise CastError(f"{len(names)} names for {len(self.schema)} columns. Give one name for each column.")
+            raise CastError(f"{len(names)} names for {len(self.schema)} columns", advice="Give one name for each column")
         fields = [field.with_name(name) for field, name in zip(self.schema, names, strict=True)]
         return self._with_columns(list(range(len(names))), pa.schema(fields, self.schema.metadata))
 
@@ -650,11 +650,11 @@ def zipped(left: RowTable, right: RowTable) -> RowTable:
     """
     if left.num_rows != right.num_rows:
         raise CastError(
-            f"Columns of {left.num_rows} and {right.num_rows} rows cannot be combined. Give one value for each row."
+            f"Columns of {left.num_rows} and {right.num_rows} rows cannot be combined", advice="Give one value for each row"
         )
     shared = [name for name in right.column_names if name in left.schema.names]
     if shared:
-        raise CastError(f"Two columns would have the name {shared[0]!r}. Rename one of them.")
+        raise CastError(f"Two columns would have the name {shared[0]!r}", advice="Rename one of them")
     merged = np.sort(np.concatenate([left.starts, right.starts]))
     starts = merged[np.diff(merged, prepend=-1) > 0]  # `np.union1d` would import numpy.ma: 15 ms
     rows = np.diff(np.append(starts, left.num_rows))

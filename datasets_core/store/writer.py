@@ -250,17 +250,17 @@ def joined(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
     [3]
     """
     small: list[pa.RecordBatch] = []
-    held = 0
+    held, rows, most = 0, 0, settings().batch_rows
     for batch in batches:
         size = batch.nbytes
-        if small and held + size > _STREAM_JOINED_BYTES:
+        if small and (held + size > _STREAM_JOINED_BYTES or rows + batch.num_rows > most):
             yield _one(small)
-            small, held = [], 0
+            small, held, rows = [], 0, 0
         if size >= _SMALL_BYTES and not small:
             yield batch
             continue
         small.append(batch)
-        held += size
+        held, rows = held + size, rows + batch.num_rows
     if small:
         yield _one(small)
 
@@ -363,6 +363,7 @@ class ShardWriter:
         max_shard_bytes: bytes of rows (in Arrow's layout) after which a new shard begins.
         batch_bytes, batch_rows: bounds of one record batch; larger ones are divided, down to one row. None: the settings.
         is_hashed: False leaves out the sha256, for rows that can be generated again.
+        divides: False to let a batch within its bounds exceed `max_shard_bytes`, instead of dividing it.
     """
 
     def __init__(
@@ -377,19 +378,23 @@ class ShardWriter:
         batch_bytes: int | None = None,
         batch_rows: int | None = None,
         is_hashed: bool = True,
+        divides: bool = True,
     ) -> None:
         if file_format not in EXTENSIONS:
             raise ConfigurationError(
-                f"Unknown shard format {file_format!r}. Available formats: {', '.join(map(repr, EXTENSIONS))}."
+                f"Unknown shard format {file_format!r}. Available formats: {', '.join(map(repr, EXTENSIONS))}.",
+                value=file_format,
             )
         defaults = settings()
         self.folder, self.stem, self.split, self.file_format = folder, stem, split, file_format
         self.schema = plain_schema(schema)
         self._max_shard_bytes = defaults.max_shard_bytes if max_shard_bytes is None else max_shard_bytes
-        self._batch_bytes = min(defaults.batch_bytes if batch_bytes is None else batch_bytes, self._max_shard_bytes)
+        self._batch_bytes = defaults.batch_bytes if batch_bytes is None else batch_bytes
+        self._joined_bytes = min(self._batch_bytes, self._max_shard_bytes)
+        self._batch_bytes = self._joined_bytes if divides else self._batch_bytes
         self._batch_rows = defaults.batch_rows if batch_rows is None else batch_rows
         if min(self._max_shard_bytes, self._batch_bytes, self._batch_rows) < 1:
-            raise ConfigurationError("Shards and batches must hold at least one byte and one row. Give larger limits.")
+            raise ConfigurationError("Shards and batches must hold at least one byte and one row", advice="Give larger limits")
         self._small: list[pa.RecordBatch] = []
         self._small_bytes = self._small_rows = 0
         self._records: list[ShardRecord] = []
@@ -450,28 +455,28 @@ class ShardWriter:
             return batch
         if batch.schema.names != self.schema.names:
             raise CastError(
-                f"A batch has the columns {batch.schema.names}, but the shard {self.stem} has {self.schema.names}. "
-                "Cast the batch before writing it."
+                f"A batch has the columns {batch.schema.names}, but the shard {self.stem} has {self.schema.names}",
+                advice="Cast the batch before writing it",
             )
         columns = []
         for column, field in zip(batch.columns, self.schema, strict=True):
             if column.type != field.type and plain_type(column.type) != field.type:
                 raise CastError(
-                    f"Column {field.name!r} of a batch is {column.type}, but in the shard {self.stem} it is {field.type}. "
-                    "Cast the batch before writing it."
+                    f"Column {field.name!r} of a batch is {column.type}, but in the shard {self.stem} it is {field.type}",
+                    advice="Cast the batch before writing it",
                 )
             columns.append(column if column.type == field.type else column.cast(field.type))
         return pa.RecordBatch.from_arrays(columns, schema=self.schema)
 
     def _add(self, batch: pa.RecordBatch) -> None:
         num_bytes = batch.nbytes
-        if num_bytes >= min(_SMALL_BYTES, self._batch_bytes) or batch.num_rows >= self._batch_rows:
+        if num_bytes >= min(_SMALL_BYTES, self._joined_bytes) or batch.num_rows >= self._batch_rows:
             self._flush()
             for part in _divide(batch, self._batch_bytes, self._batch_rows):
                 self._put(part)
             return
         if (
-            self._small_bytes + num_bytes > min(_JOINED_BYTES, self._batch_bytes)
+            self._small_bytes + num_bytes > min(_JOINED_BYTES, self._joined_bytes)
             or self._small_rows + batch.num_rows > self._batch_rows
         ):
             self._flush()
@@ -615,7 +620,9 @@ class _ParquetShard(_OpenShard):
             self._writer = pq.ParquetWriter(self.sink, schema, write_page_checksum=True)
         except (pa.ArrowNotImplementedError, pa.ArrowInvalid) as error:
             self.file.discard()
-            raise CastError(f"Parquet cannot store these columns: {error}. Use file_format='arrow', or cast them.") from error
+            raise CastError(
+                f"Parquet cannot store these columns: {error}", advice="Use file_format='arrow', or cast them"
+            ) from error
         except BaseException:
             self.file.discard()
             raise

@@ -156,8 +156,8 @@ class ZipStreams:
             for name in names:
                 if name in homes:
                     raise ConfigurationError(
-                        f"Column {name!r} is duplicated: it is in dataset {homes[name]} and in dataset {number}. "
-                        "Rename one of them."
+                        f"Column {name!r} is duplicated: it is in dataset {homes[name]} and in dataset {number}",
+                        advice="Rename one of them",
                     )
                 homes[name] = number
         return list(homes)

@@ -129,7 +129,9 @@ class IterableDataset(StreamExports, StreamMaking, Frames):
         [1, 2]
         """
         if not isinstance(column_name, str):
-            raise ArgumentTypeError(f"A stream does not support access by row number ({column_name!r}). Use skip() and take().")
+            raise ArgumentTypeError(
+                f"A stream does not support access by row number ({column_name!r})", advice="Use skip() and take()"
+            )
         return IterableColumn(self, column_name)
 
     # -- order ---------------------------------------------------------------------------------------------------------
@@ -230,7 +232,7 @@ class IterableDataset(StreamExports, StreamMaking, Frames):
         """
         count = at_least_one("num_shards", num_shards)
         if at_least("index", index, 0) >= count:
-            raise ConfigurationError(f"index={index} is out of range for {count} parts. Give 0 to {count - 1}.")
+            raise ConfigurationError(f"index={index} is out of range for {count} parts", advice=f"Give 0 to {count - 1}")
         return self._like(self._plan.sharded(count, index, is_contiguous=contiguous))
 
     def _every(self, count: int, index: int) -> Self:
@@ -275,7 +277,11 @@ class IterableDataset(StreamExports, StreamMaking, Frames):
         from datasets_core.stream.explain import ExplainRequest, explained  # 3 ms that reading does without
 
         if bandwidth is not None and not bandwidth > 0:
-            raise ConfigurationError(f"Invalid bandwidth={bandwidth!r}. Give a positive number of bytes per second, or None.")
+            raise ConfigurationError(
+                f"Invalid bandwidth={bandwidth!r}",
+                advice="Give a positive number of bytes per second, or None",
+                value=bandwidth,
+            )
         ranks, rows = at_least_one("world_size", world_size), at_least_one("batch_size", batch_size)
         return explained(self._plan, ExplainRequest(rows, ranks, at_least_one("lanes", lanes), bandwidth))
 
@@ -346,7 +352,7 @@ class IterableDataset(StreamExports, StreamMaking, Frames):
         """
         lengths = {name: len(values) for name, values in mapping.items()}
         if len(set(lengths.values())) > 1:
-            raise ConfigurationError(f"The columns differ in length: {lengths}. Give columns of the same length.")
+            raise ConfigurationError(f"The columns differ in length: {lengths}", advice="Give columns of the same length")
         rows = [dict(zip(mapping, values, strict=True)) for values in zip(*mapping.values(), strict=True)]
         if not rows and features is None:
             return cls._of(pa.table({name: pa.nulls(0) for name in mapping}), features, info, split, num_shards)
@@ -551,7 +557,7 @@ class IterableDataset(StreamExports, StreamMaking, Frames):
 
         if rows._format.type == "custom":
             raise ConfigurationError(
-                "A stream does not support transforms of set_transform(). Use with_format(None) and map(batched=True)."
+                "A stream does not support transforms of set_transform()", advice="Use with_format(None) and map(batched=True)"
             )
         identity = partial(getattr, rows._lineage, "fingerprint")
         count = shards_of(num_shards, rows.num_rows)
@@ -629,7 +635,7 @@ def shards_of(num_shards: int, num_rows: int) -> int:
     count = at_least_one("num_shards", num_shards)
     if count > max(num_rows, 1):
         raise ConfigurationError(
-            f"{num_rows} rows cannot be divided into {count} shards. Give num_shards={max(num_rows, 1)} or less."
+            f"{num_rows} rows cannot be divided into {count} shards", advice=f"Give num_shards={max(num_rows, 1)} or less"
         )
     return count
 
@@ -637,6 +643,10 @@ def shards_of(num_shards: int, num_rows: int) -> int:
 def _seed(seed: Any, generator: Any) -> int:
     if generator is not None:
         if not isinstance(generator, np.random.Generator):
-            raise ArgumentTypeError(f"generator={generator!r} is not a numpy.random.Generator. Give a Generator, or a seed.")
+            raise ArgumentTypeError(
+                f"generator={generator!r} is not a numpy.random.Generator",
+                advice="Give a Generator, or a seed",
+                value=generator,
+            )
         return int(copy.deepcopy(generator).integers(2**63)) if seed is None else at_least("seed", seed, 0)
     return int(np.random.randint(2**31)) if seed is None else at_least("seed", seed, 0)

@@ -22,7 +22,9 @@ def _tell_split(split: str, options: dict[str, Any]) -> None:
     function = options["function"]
     if options.pop("with_split"):
         if not callable(function):
-            raise ArgumentTypeError(f"map() takes a function, found {type(function).__name__}. Give the function itself.")
+            raise ArgumentTypeError(
+                f"map() takes a function, found {type(function).__name__}", advice="Give the function itself"
+            )
         options["function"] = partial(_with_split, function, split)
 
 

@@ -426,8 +426,8 @@ class Streamed(StreamFacts):
         share = worker_share()
         if not self._plan.is_elastic and place.share != share:
             raise StreamStateError(
-                f"The state was saved by {_reader(place.share)}, but is loaded by {_reader(share)}. "
-                "Load it into a loader with the same number of workers, each state into its worker."
+                f"The state was saved by {_reader(place.share)}, but is loaded by {_reader(share)}",
+                advice="Load it into a loader with the same number of workers, each state into its worker",
             )
         return self._read_plan.node(place.epoch, share)
 

@@ -77,10 +77,12 @@ class Pack(PlainStep):
         check_names(self.columns, list(before))
         for name in self.columns:
             if not isinstance(before[name], (List, LargeList)):
-                raise ConfigurationError(f"Column {name!r} does not contain lists. Give the column of tokens: pack(column=…).")
+                raise ConfigurationError(
+                    f"Column {name!r} does not contain lists", advice="Give the column of tokens: pack(column=…)"
+                )
         self._check_pad({name: _item(before[name]) for name in self.columns})
         if LENGTHS in before:
-            raise ConfigurationError(f"Column {LENGTHS!r} already exists. Rename or remove it before pack().")
+            raise ConfigurationError(f"Column {LENGTHS!r} already exists", advice="Rename or remove it before pack()")
         found = {name: List(_item(before[name]) if name in self.columns else before[name]) for name in before}
         return Features({**found, LENGTHS: List(Value("int32"))})
 
@@ -104,7 +106,9 @@ def filler(value: Any, name: str, kind: pa.DataType) -> pa.Array:
         found = None
     if found is None or (pa.types.is_integer(kind) and found[0].as_py() != value):
         raise ConfigurationError(
-            f"pad={value!r} does not match the column {name!r}, whose lists contain {kind}. Pass such a value."
+            f"pad={value!r} does not match the column {name!r}, whose lists contain {kind}",
+            advice="Pass such a value",
+            value=value,
         )
     return found
 
@@ -160,13 +164,14 @@ class Packed(Batchwise):
             if (odd := np.flatnonzero(others != lengths)).size:
                 row = int(odd[0])
                 raise ConfigurationError(
-                    f"A row has {others[row]} values in {name!r} and {lengths[row]} in {self.step.columns[0]!r}. "
-                    "Columns packed together must have lists of the same length in each row."
+                    f"A row has {others[row]} values in {name!r} and {lengths[row]} in {self.step.columns[0]!r}",
+                    advice="Columns packed together must have lists of the same length in each row",
                 )
         if self.step.overlong == "raise" and len(lengths) and int(lengths.max()) > self.step.length:
             raise ConfigurationError(
-                f"A row has {int(lengths.max())} values in {self.step.columns[0]!r}, more than the maximum "
-                f"of pack({self.step.length}). Use overlong='split', 'truncate' or 'drop'."
+                f"A row has {int(lengths.max())} values in {self.step.columns[0]!r}, more than the maximum of "
+                f"pack({self.step.length})",
+                advice="Use overlong='split', 'truncate' or 'drop'",
             )
 
 
@@ -215,7 +220,7 @@ def _lengths(block: Block, name: str) -> Ints:
     except TypeError:
         odd = next(value for value in values if value is not None and not hasattr(value, "__len__"))
         raise ConfigurationError(
-            f"Column {name!r} has {type(odd).__name__} in a row, not a list. Give the column of tokens."
+            f"Column {name!r} has {type(odd).__name__} in a row, not a list", advice="Give the column of tokens"
         ) from None
 
 
@@ -323,7 +328,7 @@ def _joined_dicts(block: Block, rows: _Rows, step: Pack) -> DictBlock:
     given = block.rows()
     others = [name for name in block.names if name not in step.columns]
     if LENGTHS in others:
-        raise ConfigurationError(f"Column {LENGTHS!r} already exists. Rename or remove it before pack().")
+        raise ConfigurationError(f"Column {LENGTHS!r} already exists", advice="Rename or remove it before pack()")
     found: list[dict[str, Any]] = []
     at = 0
     row_of, starts, lengths = (each.tolist() for each in rows.pieces)

@@ -133,8 +133,8 @@ class OriginsAdded(RowChange):
         """
         if origins is None:
             raise ConfigurationError(
-                "These rows have no ids: each is made of several rows, or their source rows are not numbered. "
-                "Call with_row_ids() before steps that combine rows."
+                "These rows have no ids: each is made of several rows, or their source rows are not numbered",
+                advice="Call with_row_ids() before steps that combine rows",
             )
         check_free(self.columns, block.names)
         made: dict[str, Any] = {}
@@ -169,7 +169,7 @@ def check_free(wanted: Sequence[str], known: Sequence[str]) -> None:
     """
     for name in wanted:
         if name in known:
-            raise ConfigurationError(f"Column {name!r} already exists. Rename or remove it before with_row_ids().")
+            raise ConfigurationError(f"Column {name!r} already exists", advice="Rename or remove it before with_row_ids()")
 
 
 @dataclass(frozen=True, slots=True)
@@ -238,7 +238,7 @@ def check_steps(steps: Sequence[Step]) -> None:
     for step in steps:
         if step.joins_rows or step.unit is None:
             raise ConfigurationError(
-                f"After {step.text}, each row is made of several rows and has no id. Call with_row_ids() before it."
+                f"After {step.text}, each row is made of several rows and has no id", advice="Call with_row_ids() before it"
             )
 
 
@@ -254,8 +254,8 @@ def files_of_plan(plan: Plan) -> RowsOfFiles:
     if (found := plan.source.by_file) is not None and not plan.steps:
         return found
     raise ConfigurationError(
-        "This stream does not support row ids, because its rows are not read unchanged from shards of a built dataset. "
-        "Use the stream that as_dataset(read_config=…) returned, before any transformation, or the Dataset behind it."
+        "This stream does not support row ids, because its rows are not read unchanged from shards of a built dataset",
+        advice="Use the stream that as_dataset(read_config=…) returned, before any transformation, or the Dataset behind it",
     )
 
 

@@ -68,7 +68,7 @@ def unfolded(at: Any, same: Any) -> Any:
             return {name: unfolded(each, same) for name, each in at.items()}
         number = at[_KEY]
         if not isinstance(same, (list, tuple)) or not isinstance(number, int) or not 0 <= number < len(same):
-            raise StreamStateError("The state refers to a missing entry. Pass the unmodified result of state_dict().")
+            raise StreamStateError("The state refers to a missing entry", advice="Pass the unmodified result of state_dict()")
         return same[number]
     return [unfolded(each, same) for each in at] if isinstance(at, (list, tuple)) else at
 
@@ -155,8 +155,8 @@ def joined(each: Sequence[Any]) -> Seen | None:
         longest = max(entries, key=lambda entry: (entry[0], bool(entry[2])))
         if any(entry[0] == longest[0] and _differ(entry, longest) for entry in entries):
             raise StreamStateError(
-                "The states belong to different versions of the files: a file changed in between. "
-                "Give states saved at the same step, one of each rank and worker."
+                "The states belong to different versions of the files: a file changed in between",
+                advice="Give states saved at the same step, one of each rank and worker",
             )
         found.append(list(longest))
     return found
@@ -254,15 +254,15 @@ def read(state: Any, signature: list[list[Any]], *, has_seed: bool = False, lane
         StreamStateError: a state of another stream, or not a state.
     """
     if not is_state(state):
-        raise StreamStateError("This is not a state of a stream. Pass the result of state_dict().")
+        raise StreamStateError("This is not a state of a stream", advice="Pass the result of state_dict()")
     if state["version"] != _VERSION:
         raise StreamStateError(
-            f"The state has version {state['version']!r}, but this library reads version {_VERSION}. "
-            "Use the version of the library that saved it."
+            f"The state has version {state['version']!r}, but this library reads version {_VERSION}",
+            advice="Use the version of the library that saved it",
         )
     check_plan(state["plan"], signature)
     if has_seed and state.get("seed") is None:
-        raise StreamStateError("The state has no seed for the order of the files. Pass the result of state_dict().")
+        raise StreamStateError("The state has no seed for the order of the files", advice="Pass the result of state_dict()")
     if not has_seed and state.get("seed") is not None:
         raise StreamStateError(f"The state has a seed for the order of the files, but this stream has none. {_ADVICE}")
     for name in ("epoch", "seed"):
@@ -329,7 +329,9 @@ def _share(given: Any) -> Share | None:
     if given is None:
         return None
     if not isinstance(given, (list, tuple)) or len(given) != 2 or not all(map(is_whole, given)) or not 0 <= given[0] < given[1]:
-        raise StreamStateError(f"The state has the share {given!r}, which is not a pair of part and number of parts. {_ADVICE}")
+        raise StreamStateError(
+            f"The state has the share {given!r}, which is not a pair of part and number of parts. {_ADVICE}", value=given
+        )
     return Share(*given)
 
 
@@ -386,8 +388,8 @@ def _check_parts(theirs: list[list[str]], ours: list[list[str]]) -> None:
     texts = ["none" if part is None else part[1] for part in (their, our)]
     differs = f"{texts[0]}, but this stream {texts[1]}" if texts[0] != texts[1] else f"another {texts[1]} than this stream"
     raise StreamStateError(
-        f"The state belongs to another {what}: it has {differs}. "
-        "Load it into a stream of the same dataset, split and read config."
+        f"The state belongs to another {what}: it has {differs}",
+        advice="Load it into a stream of the same dataset, split and read config",
     )
 
 
@@ -469,7 +471,7 @@ def merge_states(states: Iterable[Any]) -> dict[str, Any]:
     """
     found = list(stream_states(states))
     if not found:
-        raise StreamStateError("No state of a stream was passed. Pass the results of state_dict() of all ranks.")
+        raise StreamStateError("No state of a stream was passed", advice="Pass the results of state_dict() of all ranks")
     first = found[0]
     if len(found) == 1 and "lanes" not in first:
         return dict(first)
@@ -480,9 +482,9 @@ def merge_states(states: Iterable[Any]) -> dict[str, Any]:
             known = shards.setdefault(entry[0], entry)
             if known != entry:
                 raise StreamStateError(
-                    "Two states contradict each other: "
-                    f"lane {entry[0]} returned {known[1]} rows in one and {entry[1]} in the other. "
-                    "Give states saved at the same step, one of each rank and worker."
+                    f"Two states contradict each other: lane {entry[0]} returned {known[1]} rows in one and {entry[1]} in the "
+                    "other",
+                    advice="Give states saved at the same step, one of each rank and worker",
                 )
     lacking = [shard for shard in range(first["lanes"]) if shard not in shards]
     if lacking:
@@ -490,7 +492,7 @@ def merge_states(states: Iterable[Any]) -> dict[str, Any]:
             f" and {len(lacking) - _RANKS_SHOWN} more" if len(lacking) > _RANKS_SHOWN else ""
         )
         raise StreamStateError(
-            f"No state contains the lanes {names} of {first['lanes']}. Give the states of all ranks and workers."
+            f"No state contains the lanes {names} of {first['lanes']}", advice="Give the states of all ranks and workers"
         )
     merged = with_place(first, [shards[shard] for shard in sorted(shards)])
     files = joined([state.get("files") for state in found])
@@ -507,15 +509,17 @@ def check_alike(states: list[dict[str, Any]]) -> None:
     for state in states:
         if not isinstance(state.get("lanes"), int):
             raise StreamStateError(
-                "The states belong to parts that cannot be redistributed. "
-                "Divide the stream with split_dataset_by_node(stream, rank, "
-                "world_size), without take, skip or shard after it."
+                "The states belong to parts that cannot be redistributed",
+                advice=(
+                    "Divide the stream with split_dataset_by_node(stream, rank, world_size), without take, skip or shard "
+                    "after it"
+                ),
             )
         check_plan(state["plan"], first["plan"])
         if (state["epoch"], state.get("seed"), state["lanes"]) != (first["epoch"], first.get("seed"), first["lanes"]):
             raise StreamStateError(
-                f"The states belong to the epochs {first['epoch']} and {state['epoch']}, or to different random orders. "
-                "Give states saved at the same step, one of each rank and worker."
+                f"The states belong to the epochs {first['epoch']} and {state['epoch']}, or to different random orders",
+                advice="Give states saved at the same step, one of each rank and worker",
             )
 
 
@@ -527,15 +531,17 @@ def stream_states(found: Any) -> Iterator[dict[str, Any]]:
         ArgumentTypeError: a value that cannot contain states.
     """
     if isinstance(found, (str, bytes)) or not isinstance(found, Iterable):
-        raise ArgumentTypeError(f"{type(found).__name__} is not a list of states. Give a list of results of state_dict().")
+        raise ArgumentTypeError(
+            f"{type(found).__name__} is not a list of states", advice="Give a list of results of state_dict()"
+        )
     if is_state(found):
         yield dict(found)
         return
     if isinstance(found, Mapping):
         if found.get(_SINCE):
             raise StreamStateError(
-                f"The loader has returned {found[_SINCE]} batches since its workers reported their states. "
-                "Create it with StatefulDataLoader(..., snapshot_every_n_steps=1)."
+                f"The loader has returned {found[_SINCE]} batches since its workers reported their states",
+                advice="Create it with StatefulDataLoader(..., snapshot_every_n_steps=1)",
             )
         if _FETCHER in found and _DATASET in found:  # a worker's report about its walk, or else about its stream
             walk = found[_FETCHER].get(_ITERATION) if isinstance(found[_FETCHER], Mapping) else None
@@ -635,8 +641,8 @@ def audit(states: Iterable[Any], stream: Streamed) -> Audit:
     split = plan.split
     if not found or split is None or not plan.is_elastic:
         raise StreamStateError(
-            "There are no states of lanes to audit. Pass the results of state_dict() of all ranks, and a stream that "
-            "was divided by split_dataset_by_node()."
+            "There are no states of lanes to audit",
+            advice="Pass the results of state_dict() of all ranks, and a stream that was divided by split_dataset_by_node()",
         )
     check_alike(found)
     check_plan(found[0]["plan"], plan.signature())

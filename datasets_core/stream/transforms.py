@@ -111,7 +111,9 @@ class Transforming(Streamed):
         """
         if is_expression(function):
             if with_indices or input_columns is not None or fn_kwargs:
-                raise ConfigurationError("An Arrow expression takes no with_indices=, input_columns=, fn_kwargs=. Remove them.")
+                raise ConfigurationError(
+                    "An Arrow expression takes no with_indices=, input_columns=, fn_kwargs=", advice="Remove them"
+                )
             tables = self.with_format("arrow")
             call = tables._function("filter", ExpressionMask(function), None, False, None, _pool(num_workers, engine))
             return self._then(Filter(call, True, _size(batch_size), on_error=check_action(on_error)))
@@ -148,7 +150,7 @@ class Transforming(Streamed):
             [{'a': 1, 'b': 2}, {'a': 0, 'b': None}, {'a': 2, 'b': 1}]
         """
         if action not in ACTIONS:
-            raise ConfigurationError(f"Invalid on_error({action!r}). Give {', '.join(map(repr, ACTIONS))}.")
+            raise ConfigurationError(f"Invalid on_error({action!r})", advice=f"Give {', '.join(map(repr, ACTIONS))}")
         most = None if max_errors is None else at_least("max_errors", max_errors, 0)
         policy = ErrorPolicy(action, most, None if quarantine is None else os.fspath(quarantine))
         policy.check()
@@ -177,7 +179,7 @@ class Transforming(Streamed):
         """
         names = tuple(named(by_column))
         if not names and batch_size is None:
-            raise ConfigurationError("batch() takes either batch_size or by_column. Give one of them.")
+            raise ConfigurationError("batch() takes either batch_size or by_column", advice="Give one of them")
         return self._then(Batch(None if names else _size(batch_size), names, drop_last_batch))
 
     def pack(
@@ -219,12 +221,16 @@ class Transforming(Streamed):
 
         names = tuple(named(column))
         if not names:
-            raise ConfigurationError("pack() needs the column of the tokens. Give for example column='input_ids'.")
+            raise ConfigurationError("pack() needs the column of the tokens", advice="Give for example column='input_ids'")
         if overlong not in OVERLONG:
-            raise ConfigurationError(f"Invalid overlong={overlong!r}. Give {', '.join(map(repr, OVERLONG))}.")
+            raise ConfigurationError(
+                f"Invalid overlong={overlong!r}", advice=f"Give {', '.join(map(repr, OVERLONG))}", value=overlong
+            )
         fill = pad if pad is None or isinstance(pad, Mapping) else dict.fromkeys(names, pad)
         if fill is not None and (odd := [name for name in names if name not in fill]):
-            raise ConfigurationError(f"pad={pad!r} has no value for column {odd[0]!r}. Give one for each packed column.")
+            raise ConfigurationError(
+                f"pad={pad!r} has no value for column {odd[0]!r}", advice="Give one for each packed column", value=pad
+            )
         size, rows = at_least("length", length, 1), at_least("window_rows", window_rows, 1)
         return self._then(Pack(size, names, overlong, fill, rows))
 
@@ -253,7 +259,9 @@ class Transforming(Streamed):
 
         names = tuple(named(columns))
         if not names or not set(names) <= set(COLUMNS):
-            raise ConfigurationError(f"columns={columns!r} is invalid. Give some of {', '.join(map(repr, COLUMNS))}.")
+            raise ConfigurationError(
+                f"columns={columns!r} is invalid", advice=f"Give some of {', '.join(map(repr, COLUMNS))}", value=columns
+            )
         check_steps(self._plan.steps)
         return self._then(RowIds.of(names, self._plan.source))
 
@@ -361,7 +369,9 @@ class Transforming(Streamed):
             [{'a': '1'}]
         """
         if not isinstance(features, Mapping):
-            raise ArgumentTypeError(f"{features!r} is not a schema. Give Features, or a dict of column to feature.")
+            raise ArgumentTypeError(
+                f"{features!r} is not a schema", advice="Give Features, or a dict of column to feature", value=features
+            )
         return self._then(ChangeColumns(Cast(Features(features).copy(), is_all=True), "cast(features)"))
 
     def cast_column(self, column: str, feature: FeatureType) -> Self:
@@ -431,7 +441,9 @@ class Transforming(Streamed):
         pool: WorkerPool | None,
     ) -> Function:
         if not callable(function):
-            raise ArgumentTypeError(f"{verb}() takes a function, found {type(function).__name__}. Give the function itself.")
+            raise ArgumentTypeError(
+                f"{verb}() takes a function, found {type(function).__name__}", advice="Give the function itself"
+            )
         inputs = None if columns is None else tuple(named(columns))
         return Function(function, verb, dict(kwargs or {}), with_indices, inputs, self._format, pool)
 
@@ -455,20 +467,24 @@ def named(columns: str | Sequence[str] | None) -> list[str]:
     if columns is None or isinstance(columns, str):
         return [] if columns is None else [columns]
     if not isinstance(columns, Iterable):
-        raise ArgumentTypeError(f"{columns!r} is not a valid list of columns. Give a name or a list of names.")
+        raise ArgumentTypeError(
+            f"{columns!r} is not a valid list of columns", advice="Give a name or a list of names", value=columns
+        )
     return list(dict.fromkeys(columns))
 
 
 def check_action(action: str | None) -> str | None:
     """Return the action for failed rows, checked."""
     if action is not None and action not in ACTIONS:
-        raise ConfigurationError(f"Invalid on_error={action!r}. Give {', '.join(map(repr, ACTIONS))}, or None.")
+        raise ConfigurationError(
+            f"Invalid on_error={action!r}", advice=f"Give {', '.join(map(repr, ACTIONS))}, or None", value=action
+        )
     return action
 
 
 def _pool(num_workers: Any, engine: str, argument: str = "num_workers") -> WorkerPool | None:
     if engine not in ENGINES:
-        raise ConfigurationError(f"Invalid engine={engine!r}. Give {', '.join(map(repr, ENGINES))}.")
+        raise ConfigurationError(f"Invalid engine={engine!r}", advice=f"Give {', '.join(map(repr, ENGINES))}", value=engine)
     count = at_least(argument, 0 if num_workers is None else num_workers, 0)
     return WorkerPool(count, engine) if count else None
 

@@ -51,7 +51,9 @@ def dtype_name(dtype: Any) -> str:
     try:
         found = np.dtype(wanted)
     except TypeError as error:
-        raise ConfigurationError(f"{dtype!r} is not a valid dtype. Pass for example np.int64, 'float32' or str.") from error
+        raise ConfigurationError(
+            f"{dtype!r} is not a valid dtype", advice="Pass for example np.int64, 'float32' or str", value=dtype
+        ) from error
     if found.kind in "UO":
         return "string"
     return "binary" if found.kind == "S" else Value(found.name).dtype
@@ -84,13 +86,15 @@ def feature_of(given: Any) -> FeatureType:
     if isinstance(given, Mapping):
         for name in given:
             if not isinstance(name, str):
-                raise ConfigurationError(f"{name!r} is not a valid feature name. Use a string.")
+                raise ConfigurationError(f"{name!r} is not a valid feature name", advice="Use a string", value=name)
         return {name: feature_of(inner) for name, inner in given.items()}
     if isinstance(given, (list, tuple)) and len(given) == 1:
         return List(feature_of(given[0]))
     if is_dtype(given):
         return Value(dtype_name(given))
-    raise ConfigurationError(f"{given!r} is not a feature. Pass a feature of tfds.features, a dtype, or a dict of them.")
+    raise ConfigurationError(
+        f"{given!r} is not a feature", advice="Pass a feature of tfds.features, a dtype, or a dict of them", value=given
+    )
 
 
 def tensor_of(shape: Any, dtype: Any, id: str | None = None) -> Feature:
@@ -111,9 +115,11 @@ def _sizes(shape: Any) -> tuple[int | None, ...]:
     try:
         sizes = tuple(None if size is None else int(size) for size in shape)
     except (TypeError, ValueError) as error:
-        raise ConfigurationError(f"shape={shape!r} is not a valid shape. Pass a tuple, for example (None, 3).") from error
+        raise ConfigurationError(
+            f"shape={shape!r} is not a valid shape", advice="Pass a tuple, for example (None, 3)", value=shape
+        ) from error
     if any(size is not None and size < 0 for size in sizes):
-        raise ConfigurationError(f"shape={shape!r} has a negative size. Use None for a variable size.")
+        raise ConfigurationError(f"shape={shape!r} has a negative size", advice="Use None for a variable size", value=shape)
     return sizes
 
 
@@ -471,7 +477,7 @@ class FeaturesDict(_Columns):
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         if args and not isinstance(args[0], Mapping):
-            raise ArgumentTypeError(f"{args[0]!r} is not a dict of features. Pass a dict from name to feature.")
+            raise ArgumentTypeError(f"{args[0]!r} is not a dict of features", advice="Pass a dict from name to feature")
         kwargs.pop("doc", None)
         super().__init__(*args, **kwargs)
 

@@ -84,9 +84,11 @@ def _skipped(name: str, feature: FeatureType, decoder: Any) -> FeatureType:
             for inner, kind in feature.items()
         }
     if not isinstance(decoder, SkipDecoding):
-        raise ConfigurationError(f"The decoder of {name!r} is {decoder!r}. Pass tfds.decode.SkipDecoding(), or use map().")
+        raise ConfigurationError(
+            f"The decoder of {name!r} is {decoder!r}", advice="Pass tfds.decode.SkipDecoding(), or use map()", value=decoder
+        )
     if isinstance(feature, List):
         return List(_skipped(name, feature.feature, decoder), length=feature.length, id=feature.id)
     if isinstance(feature, ImageArray):
         return feature.skipped()
-    raise ConfigurationError(f"{name!r} is not decoded. Remove its decoder.")
+    raise ConfigurationError(f"{name!r} is not decoded", advice="Remove its decoder", value=name)

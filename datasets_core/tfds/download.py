@@ -111,7 +111,7 @@ class DownloadConfig:
             ConfigurationError: an option is not supported.
         """
         if not self.verify_ssl:
-            raise ConfigurationError("verify_ssl=False is not supported. Fix the certificates of the system.")
+            raise ConfigurationError("verify_ssl=False is not supported", advice="Fix the certificates of the system")
         found: dict[str, Any] = {
             "download_config": LibraryConfig(cache_dir=folder, num_proc=self.override_max_simultaneous_downloads),
             "download_mode": None
@@ -374,7 +374,7 @@ def _plain(given: Any) -> Any:
     if isinstance(given, Resource):
         found = given.url if given.path is None else given.path
         if found is None:
-            raise ConfigurationError(f"{given!r} has neither url nor path. Set one of them.")
+            raise ConfigurationError(f"{given!r} has neither url nor path", advice="Set one of them", value=given)
         return os.fspath(found)
     if isinstance(given, Mapping):
         return {name: _plain(inner) for name, inner in given.items()}

@@ -233,7 +233,7 @@ def stacked(values: Sequence[Any], *, pads: bool = False) -> Any:
         return np.stack(values)
     if not pads or len({len(shape) for shape in shapes}) > 1:
         raise ConfigurationError(
-            f"Rows with the shapes {sorted(shapes)} cannot be batched. Use padded_batch(), or batch_size= when loading."
+            f"Rows with the shapes {sorted(shapes)} cannot be batched", advice="Use padded_batch(), or batch_size= when loading"
         )
     return _padded(values, [max(sizes) for sizes in zip(*shapes, strict=True)])
 
@@ -338,7 +338,7 @@ def supervised(keys: Any, features: Mapping[str, FeatureType], *, dataset: str) 
         UnknownColumnError: a column does not exist.
     """
     if keys is None:
-        raise ConfigurationError(f"{dataset} has no supervised_keys. Omit as_supervised=True.")
+        raise ConfigurationError(f"{dataset} has no supervised_keys", advice="Omit as_supervised=True")
     form = Supervised(keys)
     for name in form.names:
         if name not in features:

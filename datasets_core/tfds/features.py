@@ -120,7 +120,7 @@ class Text(metaclass=_Made):
         """
         if encoder is not None or getattr(encoder_config, "encoder_cls", None) is not None:
             raise ConfigurationError(
-                "Text() does not support encoders, which TFDS removed. Store the text, and encode it after reading."
+                "Text() does not support encoders, which TFDS removed", advice="Store the text, and encode it after reading"
             )
         return _feature(Value("string"), optional)
 

@@ -148,15 +148,19 @@ class ImageArray(Image):
         sizes = (None, None, 3) if shape is None else tuple(shape)
         kind = np.dtype(np.uint8 if dtype is None else getattr(dtype, "as_numpy_dtype", dtype))
         if len(sizes) != 3 or not all(size is None or isinstance(size, int) for size in sizes):
-            raise ConfigurationError(f"shape={shape!r} is not a shape of an image. Pass (height, width, channels).")
+            raise ConfigurationError(
+                f"shape={shape!r} is not a shape of an image", advice="Pass (height, width, channels)", value=shape
+            )
         if sizes[2] not in (None, *IMAGE_MODES):
             raise ConfigurationError(
-                f"An image has 1 to 4 channels, and shape={shape!r} has {sizes[2]}. Use Tensor for others."
+                f"An image has 1 to 4 channels, and shape={shape!r} has {sizes[2]}", advice="Use Tensor for others", value=shape
             )
         if kind.name not in IMAGE_DTYPES:
             raise ConfigurationError(f"An image cannot have dtype {kind.name}. Available dtypes: {', '.join(IMAGE_DTYPES)}.")
         if encoding_format not in (None, "png", "jpeg"):
-            raise ConfigurationError(f"encoding_format={encoding_format!r} is unknown. Available formats: 'png', 'jpeg'.")
+            raise ConfigurationError(
+                f"encoding_format={encoding_format!r} is unknown. Available formats: 'png', 'jpeg'.", value=encoding_format
+            )
         super().__init__(mode=image_mode(sizes, kind.name), id=image_id(sizes, kind.name))
         object.__setattr__(self, "shape", sizes)
         object.__setattr__(self, "np_dtype", kind)
@@ -242,7 +246,7 @@ class ImageArray(Image):
     def _check(self, array: np.ndarray[Any, Any]) -> None:
         fits = array.ndim == 3 and all(size in (None, found) for size, found in zip(self.shape, array.shape, strict=True))
         if not fits:
-            raise CastError(f"An array of shape {array.shape} is not an image of shape {self.shape}. Reshape it.")
+            raise CastError(f"An array of shape {array.shape} is not an image of shape {self.shape}", advice="Reshape it")
 
     def _decode(self, data: bytes | None, path: str | None, paths: MediaPaths) -> Any:
         if self.is_skipped:
@@ -331,7 +335,9 @@ def samples_of(value: Any) -> Any:
         with soundfile.SoundFile(os.fspath(value) if isinstance(value, os.PathLike) else value) as sound:
             return sound.read(dtype="int32" if sound.subtype in ("PCM_24", "PCM_32") else "int16")
     except (OSError, RuntimeError) as error:
-        raise CastError(f"{value!r} is not readable audio: {error}. Yield a path, an open file or samples.") from error
+        raise CastError(
+            f"{value!r} is not readable audio: {error}", advice="Yield a path, an open file or samples", value=value
+        ) from error
 
 
 def frames_of(value: Any, frame: Any) -> Any:
@@ -374,7 +380,7 @@ def _by_ffmpeg(program: str, video: str | bytes, arguments: tuple[str, ...], for
         if done.returncode:
             told = done.stderr.decode(errors="replace").strip()
             name = video if isinstance(video, str) else f"{len(video)} bytes"
-            raise CastError(f"ffmpeg cannot decode the video {name}: {told}. Yield another file, or frames.")
+            raise CastError(f"ffmpeg cannot decode the video {name}: {told}", advice="Yield another file, or frames")
         frames = []
         for name in sorted(os.listdir(folder)):
             with open(os.path.join(folder, name), "rb") as file:

@@ -177,8 +177,9 @@ def builder(
     root = os.path.expanduser(os.fspath(data_dir or default_data_dir()))
     if is_at_hub(root):
         raise ConfigurationError(
-            f"data_dir={root!r} is on the Hub, which is not a folder of datasets. "
-            f"Open one version: tfds.builder_from_directory({files.join(root, asked.name, '<version>')!r})."
+            f"data_dir={root!r} is on the Hub, which is not a folder of datasets",
+            advice=f"Open one version: tfds.builder_from_directory({files.join(root, asked.name, '<version>')!r})",
+            value=root,
         )
     cls: Any = registered(asked.name)
     config, version = asked.kwargs.get("config"), asked.kwargs.get("version")
@@ -204,8 +205,8 @@ def _in_no_namespace(asked: BuilderName) -> BuilderName:
     if asked.namespace is None:
         return asked
     raise DatasetNotFoundError(
-        f"The namespace {asked.namespace!r} of '{asked.namespace}:{asked.name}' is not supported. "
-        f"Use {asked.name!r}, or load datasets of the Hub with datasets_core.load_dataset."
+        f"The namespace {asked.namespace!r} of '{asked.namespace}:{asked.name}' is not supported",
+        advice=f"Use {asked.name!r}, or load datasets of the Hub with datasets_core.load_dataset",
     )
 
 
@@ -233,8 +234,8 @@ def _not_found(name: str, root: str, version: str | Version | None) -> DatasetNo
     near = difflib.get_close_matches(name, [*known, *standing], n=5)
     listed = ", ".join(near or known[:10]) or "none"
     return DatasetNotFoundError(
-        f"No imported code defines {wanted!r}, and it is not prepared in {root}. "
-        f"Import its builder, or pass the path of its script; {'similar names' if near else 'known builders'}: {listed}."
+        f"No imported code defines {wanted!r}, and it is not prepared in {root}",
+        advice=f"Import its builder, or pass the path of its script; {'similar names' if near else 'known builders'}: {listed}",
     )
 
 
@@ -259,7 +260,9 @@ def _class_at(path: str, *, is_trusted: bool = False) -> type[Any]:
         return _class_in(path)
     script = script_in(path)
     if script is None:
-        raise DatasetNotFoundError(f"{path} has no script with the name of the folder. Pass the path of the script.")
+        raise DatasetNotFoundError(
+            f"{path} has no script with the name of the folder", advice="Pass the path of the script", file=path
+        )
     if not is_trusted:
         from datasets_core.errors import UntrustedScriptError
 
@@ -273,7 +276,7 @@ def _class_in(script: str) -> type[Any]:
     cls = load_script(script)
     if not issubclass(cls, DatasetBuilder):
         raise ConfigurationError(
-            f"{script} defines no builder of tfds.core. Load it with datasets_core.load_dataset({script!r})."
+            f"{script} defines no builder of tfds.core", advice=f"Load it with datasets_core.load_dataset({script!r})"
         )
     return cls
 
@@ -295,7 +298,8 @@ def builder_cls(name: str | os.PathLike[str]) -> type[Any]:
     if cls is None:
         near = difflib.get_close_matches(asked.name, registered_names(), n=5)
         raise DatasetNotFoundError(
-            f"No imported code defines a builder {asked.name!r}. Import it; similar names: {', '.join(near) or 'none'}."
+            f"No imported code defines a builder {asked.name!r}",
+            advice=f"Import it; similar names: {', '.join(near) or 'none'}",
         )
     return cls
 
@@ -436,7 +440,7 @@ def benchmark(ds: Iterable[Any], *, num_iter: int | None = None, batch_size: int
         if not count:
             first = time.perf_counter()
     if count < 0:
-        raise ConfigurationError("There are no elements to measure. Pass a dataset that is not empty.")
+        raise ConfigurationError("There are no elements to measure", advice="Pass a dataset that is not empty")
     result = BenchmarkResult(batch_size, start, first, time.perf_counter(), count)
     print(result)
     return result

@@ -133,9 +133,13 @@ class SplitReading(RecordReading):
         if library:
             raise UnknownOptionError(next(iter(library)), builder=self.label, known=("split", "batch_size", "read_config"))
         if read_config is not None and not isinstance(read_config, ReadConfig):
-            raise ArgumentTypeError(f"read_config={read_config!r} is not a ReadConfig. Pass a ReadConfig.")
+            raise ArgumentTypeError(
+                f"read_config={read_config!r} is not a ReadConfig", advice="Pass a ReadConfig", value=read_config
+            )
         if batch_size is not None and (not isinstance(batch_size, int) or batch_size == 0 or batch_size < -1):
-            raise ConfigurationError(f"batch_size={batch_size!r} is not valid. Pass 1 or more, or -1 for all rows at once.")
+            raise ConfigurationError(
+                f"batch_size={batch_size!r} is not valid", advice="Pass 1 or more, or -1 for all rows at once", value=batch_size
+            )
         read = super().as_dataset
 
         def one(part: Any) -> Any:
@@ -222,7 +226,7 @@ def _one(value: Any) -> Any:
     if hasattr(value, "as_numpy_iterator"):
         return value.as_numpy_iterator()
     if callable(value):
-        raise ArgumentTypeError(f"{value!r} has no values. Pass a dataset, or values of one.")
+        raise ArgumentTypeError(f"{value!r} has no values", advice="Pass a dataset, or values of one", value=value)
     return as_bytes(value)
 
 

@@ -329,9 +329,11 @@ class SplitStream(IterableDataset):
     def __len__(self) -> int:
         found = self.cardinality()
         if found == INFINITE:
-            raise ArgumentTypeError("A dataset that repeats endlessly has no length. Limit it with take().")
+            raise ArgumentTypeError("A dataset that repeats endlessly has no length", advice="Limit it with take()")
         if found == UNKNOWN:
-            raise ArgumentTypeError("The number of elements after a function is unknown before reading. Count them instead.")
+            raise ArgumentTypeError(
+                "The number of elements after a function is unknown before reading", advice="Count them instead"
+            )
         return found
 
     def __bool__(self) -> bool:
@@ -381,7 +383,7 @@ class SplitStream(IterableDataset):
         """
         count = at_least_one("num_shards", num_shards)
         if at_least("index", index, 0) >= count:
-            raise ConfigurationError(f"index={index} is out of range for {count} parts. Pass 0 to {count - 1}.")
+            raise ConfigurationError(f"index={index} is out of range for {count} parts", advice=f"Pass 0 to {count - 1}")
         return super().shard(count, index, contiguous=True) if contiguous else self._every(count, index)
 
     # -- functions -----------------------------------------------------------------------------------------------------
@@ -440,7 +442,7 @@ class SplitStream(IterableDataset):
 
     def _called(self, function: Any, verb: str) -> ElementFunction:
         if not callable(function):
-            raise ArgumentTypeError(f"{verb}() takes a function, found {function!r}.")
+            raise ArgumentTypeError(f"{verb}() takes a function, found {function!r}.", value=function)
         return ElementFunction(function, self._form, verb)
 
     def apply(self, transformation_func: Callable[[Self], Any]) -> Any:
@@ -507,7 +509,9 @@ class SplitStream(IterableDataset):
             ConfigurationError: padded shapes or padding values were passed, which are not supported.
         """
         if padded_shapes is not None or padding_values is not None:
-            raise ConfigurationError("padded_batch() only pads to the largest element, with zeros. Omit the other arguments.")
+            raise ConfigurationError(
+                "padded_batch() only pads to the largest element, with zeros", advice="Omit the other arguments"
+            )
         return self._batched(batch_size, drop_remainder, pads=True)
 
     def _batched(self, size: int, drops: bool, *, pads: bool) -> Self:

@@ -7,7 +7,6 @@ import contextlib
 import dataclasses
 import importlib.util
 import inspect
-import logging
 import os
 import shutil
 import tempfile
@@ -32,6 +31,7 @@ from datasets_core.errors import (
     ManifestError,
     UnknownConfigError,
     UnknownOptionError,
+    logger_of,
 )
 from datasets_core.fetch.checksums import DownloadConfig as LibraryDownloadConfig
 from datasets_core.fetch.checksums import DownloadMode
@@ -118,7 +118,7 @@ def is_beam(value: Any) -> bool:
     return any(each.__module__.startswith("apache_beam.") for each in type(value).__mro__)
 
 
-logger = logging.getLogger(__name__)
+logger = logger_of(__name__)
 
 _ROWS, _ARGUMENTS, _SPLIT = "rows that were given", "arguments of the hook", "name of the split"  # no names of arguments
 _LIBRARY = ("base_path", "hash", "repo_id", "storage_options", "token", "writer_batch_size")  # do not change rows
@@ -229,8 +229,8 @@ class DatasetBuilder(SplitReading, LibraryBuilder):
         listed = next((each for each in self.BUILDER_CONFIGS if each.name == config.name), config)
         if listed is not config and listed != config:
             raise ConfigurationError(
-                f"The config {config.name!r} differs from the one with that name in BUILDER_CONFIGS of {self.name!r}. "
-                f"Pass config={config.name!r}, or rename your config."
+                f"The config {config.name!r} differs from the one with that name in BUILDER_CONFIGS of {self.name!r}",
+                advice=f"Pass config={config.name!r}, or rename your config",
             )
 
     @classmethod
@@ -373,7 +373,9 @@ class DatasetBuilder(SplitReading, LibraryBuilder):
             return
         name = getattr(file_format, "value", file_format)
         if name not in _FORMATS:
-            raise ConfigurationError(f"file_format={file_format!r} is not supported. Available formats: 'arrow', 'parquet'.")
+            raise ConfigurationError(
+                f"file_format={file_format!r} is not supported. Available formats: 'arrow', 'parquet'.", value=file_format
+            )
         folder = join(self._cache_dir_root, "downloads") if download_dir is None else os.fspath(download_dir)
         manual: Any = None
         if isinstance(download_config, DownloadConfig):
@@ -425,8 +427,8 @@ class DatasetBuilder(SplitReading, LibraryBuilder):
             if not os.path.isfile(path) or prepared_manifest(self._cache_dir) is not None:
                 return
             raise ConfigurationError(
-                f"{self._cache_dir} has a dataset prepared by another library, which would be overwritten. "
-                "Pass another data_dir."
+                f"{self._cache_dir} has a dataset prepared by another library, which would be overwritten",
+                advice="Pass another data_dir",
             )
 
     def look_at_built(self) -> None:
@@ -499,7 +501,9 @@ class BeamBasedBuilder(DatasetBuilder, skip_registration=True):
 
     def _build_pcollection(self, pipeline: Any, **kwargs: Any) -> Any:
         """Return a `PCollection` of pairs of key and row.  Called with the `gen_kwargs` of a `SplitGenerator`."""
-        raise ConfigurationError(f"{type(self).__name__} has no _build_pcollection. Implement it or _generate_examples.")
+        raise ConfigurationError(
+            f"{type(self).__name__} has no _build_pcollection", advice="Implement it or _generate_examples"
+        )
 
     def _generate_examples(self, *args: Any, **kwargs: Any) -> Any:
         return self._build_pcollection(*args, **kwargs)
@@ -568,6 +572,7 @@ def _arguments(rows: Any) -> dict[str, Any]:
         return {_ROWS: rows}
     if not isinstance(rows, Iterable) and not is_beam(rows):
         raise ConfigurationError(
-            f"_split_generators returned {rows!r} ({type(rows).__name__}) for a split. Return self._generate_examples(…)."
+            f"_split_generators returned {rows!r} ({type(rows).__name__}) for a split",
+            advice="Return self._generate_examples(…)",
         )
     return {_ROWS: rows}

@@ -96,7 +96,11 @@ class NotHere:
         return (object,)
 
     def __call__(self, *args: Any, **kwargs: Any) -> NoReturn:
-        raise ConfigurationError(f"{self._name!r} of tfds.testing is not supported. Load the dataset, and compare its rows.")
+        raise ConfigurationError(
+            f"{self._name!r} of tfds.testing is not supported",
+            advice="Load the dataset, and compare its rows",
+            value=self._name,
+        )
 
 
 class GraphVisualizerMetadataDict(MetadataDict):

@@ -200,7 +200,7 @@ class Opened:
             ConfigurationError: there is no other.
         """
         if self.other is None:
-            raise ConfigurationError("There is nothing to compare with. Pass --diff, or a second dataset to view().")
+            raise ConfigurationError("There is nothing to compare with", advice="Pass --diff, or a second dataset to view()")
         with self._lock:
             if self._difference is None:
                 sides = [
@@ -337,7 +337,7 @@ def _checked(opened: Opened, split: str | None) -> Opened:
     rows = opened.queries.base(View(opened.split)).rows if splits else None
     if rows is None or not rows.num_rows:
         what = f"Split {split!r} of {opened.title}" if split else opened.title
-        raise ConfigurationError(f"{what} has no rows. Name a split with rows by --split, or check the source.")
+        raise ConfigurationError(f"{what} has no rows", advice="Name a split with rows by --split, or check the source")
     if not rows.num_columns:
         raise ConfigurationError(f"{opened.title} has no columns, so there is nothing to show.")
     return opened
@@ -374,7 +374,7 @@ def _opened(given: Any) -> Opened:
     if isinstance(given, IterableDatasetDict):
         return _opened_streams(given, _title(next(iter(given.values()), None)), 'ds = ds["{split}"]')
     raise ArgumentTypeError(
-        f"view() takes a dataset or a stream, found {type(given).__name__}. Load it with load_dataset() first."
+        f"view() takes a dataset or a stream, found {type(given).__name__}", advice="Load it with load_dataset() first"
     )
 
 

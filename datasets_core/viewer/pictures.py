@@ -212,8 +212,8 @@ class Pictures:
                 size = (len(self._codes) + len(missing)) * self._dataset.num_rows
                 if size > _MOST_CODED_BYTES:
                     raise ConfigurationError(
-                        f"A cross-filter of {self._dataset.num_rows:,} rows by {len(missing)} columns needs {size >> 20:,} MB. "
-                        f"Filter by SQL, or view a slice such as train[:10%]."
+                        f"A cross-filter of {self._dataset.num_rows:,} rows by {len(missing)} columns needs {size >> 20:,} MB",
+                        advice="Filter by SQL, or view a slice such as train[:10%]",
                     )
                 self._codes |= _coded(self._dataset, {name: pictures[name] for name in missing})
             return {name: self._codes[name] for name in names if name in self._codes}
@@ -302,7 +302,7 @@ class Pictures:
         """
         name = str(given["column"])
         if name not in codes:
-            raise ConfigurationError(f"Column {name!r} has no picture to filter by. Filter it by SQL.")
+            raise ConfigurationError(f"Column {name!r} has no picture to filter by", advice="Filter it by SQL")
         allowed = np.zeros(256, bool)
         has_bars = self.picture(name).kind == "bars"
         if given.get("null") is not None:

@@ -404,7 +404,9 @@ class Queries:
             ConfigurationError: another kind of file.
         """
         if kind not in _FORMATS:
-            raise ConfigurationError(f"Unknown format {kind!r}. Available formats: {', '.join(map(repr, _FORMATS))}.")
+            raise ConfigurationError(
+                f"Unknown format {kind!r}. Available formats: {', '.join(map(repr, _FORMATS))}.", value=kind
+            )
         getattr(self.rows_of(view), _FORMATS[kind])(path)
 
 

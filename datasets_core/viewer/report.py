@@ -75,10 +75,12 @@ def report_of(opened: Opened, path: str | os.PathLike[str], *, split: str | None
         split: a split expression, for a report of these rows alone.
     """
     if opened.streams:
-        raise ConfigurationError("A report reads all rows, and a stream may have no end. Load it without streaming.")
+        raise ConfigurationError("A report reads all rows, and a stream may have no end", advice="Load it without streaming")
     folder = os.path.dirname(os.path.abspath(local_path(path)))
     if not os.path.isdir(folder):
-        raise ConfigurationError(f"The folder {folder} of the report does not exist. Create it, or name another file.")
+        raise ConfigurationError(
+            f"The folder {folder} of the report does not exist", advice="Create it, or name another file", file=folder
+        )
     splits = dict(opened.queries.splits)
     if split is not None:
         splits = {split: opened.queries.base(View(split)).rows}

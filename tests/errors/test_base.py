@@ -55,6 +55,11 @@ def test_an_error_survives_pickling_with_its_facts(error: errors.DatasetsCoreErr
 FIELDS = ("file", "line", "row", "split", "value", "advice")
 FOUND: list[tuple[errors.DatasetsCoreError, dict[str, Any]]] = [
     (errors.ConfigurationError("x"), {}),
+    (errors.DatasetsCoreError("It ends", advice="Go on"), {"advice": "Go on"}),
+    (
+        errors.ConfigurationError("Invalid n=3 in a.py", advice="Give 4", value=3, file="a.py"),
+        {"value": 3, "file": "a.py", "advice": "Give 4"},
+    ),
     (errors.UnknownConfigError("fr", dataset="d", known=["en"]), {"value": "fr"}),
     (errors.UnknownSplitError("tran", known=["train"]), {"value": "tran"}),
     (errors.UnknownOptionError("spe", builder="csv", known=["sep"]), {"value": "spe"}),
@@ -205,6 +210,12 @@ def test_an_error_tells_in_fields_what_it_is_about(error: errors.DatasetsCoreErr
     for field in ("file", "row", "value", "advice"):
         if field in fields and not isinstance(fields[field], list):
             assert str(fields[field]).rstrip(".") in str(error)
+
+
+def test_a_value_that_cannot_be_pickled_travels_as_its_text() -> None:
+    value = lambda: None  # noqa: E731
+    copy = pickle.loads(pickle.dumps(errors.ConfigurationError("Invalid f", advice="Give a name", value=value)))
+    assert (copy.value, str(copy)) == (repr(value), "Invalid f. Give a name.")
 
 
 SCRIPT = """

@@ -11,7 +11,6 @@ import dataclasses
 import functools
 import itertools
 import json
-import logging
 import os
 import tempfile
 from collections.abc import Generator, Iterable, Iterator, Mapping, Sequence
@@ -23,7 +22,7 @@ import pyarrow as pa
 
 from datasets_core import files
 from datasets_core._version import __version__
-from datasets_core.building.cache_key import check_unchanged, dataset_identity, identify, identity_of, is_format, sources_of
+from datasets_core.building.cache_key import check_unchanged, dataset_identity, identify, identity_of, sources_of
 from datasets_core.building.failures import out_of_time
 from datasets_core.building.hooks import ROW_GROUP_BYTES, TABLE_GROUP_BYTES, Builder, SplitGenerator, divide
 from datasets_core.building.options import (
@@ -58,10 +57,17 @@ from datasets_core.building.write.jobs import (
 from datasets_core.building.write.reorder import Ordering
 from datasets_core.building.write.row_keys import Clash, as_json, from_json
 from datasets_core.building.write.runs import Run, run_bytes
-from datasets_core.config import settings
+from datasets_core.config import has_alias, settings
 from datasets_core.engines.deadline import SerialEngine, TimeUp
 from datasets_core.engines.threads import followed
-from datasets_core.errors import DatasetGenerationError, DownloadError, FileFormatError, InvalidKeyError, WorkerDiedError
+from datasets_core.errors import (
+    DatasetGenerationError,
+    DownloadError,
+    FileFormatError,
+    InvalidKeyError,
+    WorkerDiedError,
+    logger_of,
+)
 from datasets_core.features.schema import Features
 from datasets_core.features.unordered import Facts
 from datasets_core.fetch import disk_cache
@@ -166,7 +172,7 @@ def _size(path: str) -> int:
         return -1
 
 
-logger = logging.getLogger(__name__)
+logger = logger_of(__name__)
 
 
 @functools.cache  # once a process: what dies later is found by the next one
@@ -595,9 +601,9 @@ class Build:
 
 
 def _origin(builder: Builder) -> str:
-    """Return the folder of a local script that runs unconfined; "" for other builders."""
+    """Return the folder of a local dataset, of its script or of its data files; "" for other builders."""
     is_bound = builder.is_confined or bool(builder.repo_id)
-    return "" if is_bound or not builder.base_path or is_format(type(builder)) else os.path.realpath(builder.base_path)
+    return "" if is_bound or not builder.base_path or files.is_url(builder.base_path) else os.path.realpath(builder.base_path)
 
 
 def _why_indivisible(error: Clash | DatasetGenerationError) -> str | None:
@@ -664,8 +670,8 @@ def _plan_identity(builder: Builder, options: BuildOptions, splits: Sequence[Spl
         builder.writer_batch_size,
         [(split.name, split.gen_kwargs) for split in splits],
     ]
-    if limits.job_bytes is not None:
-        parts.append(limits.job_bytes)
+    parts += [] if limits.job_bytes is None else [limits.job_bytes]
+    parts += ["alias"] if has_alias() else []
     data_files = getattr(builder.config.data_files, "identities", ())
     parts.append(json.dumps(data_files))  # with their sizes and times, which need no other look
     identity = identity_of(parts, but={path for path, _, modified in data_files if modified}) if builder.hash else None

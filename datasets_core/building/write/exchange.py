@@ -45,8 +45,9 @@ class Exchange(NamedTuple):
         """
         if target.startswith("memory://"):
             raise ConfigurationError(
-                f"output_dir={target!r} is the memory of this process, which workers do not see. Use a shared folder, "
-                "a store, or engine='threads'."
+                f"output_dir={target!r} is the memory of this process, which workers do not see",
+                advice="Use a shared folder, a store, or engine='threads'",
+                value=target,
             )
         return cls(files.join(target, _BUILDING), _without_secrets(options or {}), options or {})
 

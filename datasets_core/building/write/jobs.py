@@ -13,6 +13,7 @@ import pyarrow as pa
 
 from datasets_core.building.hooks import Hooks, divide, file_of, names_of_parts, one_file_of
 from datasets_core.building.write.row_keys import KeyRecord, compare, compare_heads
+from datasets_core.config import has_alias
 from datasets_core.engines import Engine
 from datasets_core.engines.deadline import Deadline, SerialEngine, can_stop
 from datasets_core.engines.threads import followed
@@ -455,6 +456,7 @@ class TableSink:
                 schema=self.schema,
                 file_format=job.file_format,
                 max_shard_bytes=job.max_shard_bytes,
+                divides=not has_alias(),
             )
         return self._writer
 

@@ -351,7 +351,7 @@ def number_of_shards(
     if num_shards:
         if not 0 < num_shards <= num_rows:
             raise ConfigurationError(
-                f"num_shards is {num_shards:,} for {num_rows:,} rows. Give a number from 1 to the number of rows."
+                f"num_shards is {num_shards:,} for {num_rows:,} rows", advice="Give a number from 1 to the number of rows"
             )
         return num_shards
     total = num_bytes + ROW_BYTES * num_rows
@@ -390,7 +390,9 @@ def shard_boundaries(num_rows: int, num_shards: int) -> list[int]:
     [2, 5, 8, 10]
     """
     if not 0 < num_shards <= num_rows:
-        raise ConfigurationError(f"{num_rows:,} rows cannot fill {num_shards:,} shards. Give at least one row for each shard.")
+        raise ConfigurationError(
+            f"{num_rows:,} rows cannot fill {num_shards:,} shards", advice="Give at least one row for each shard"
+        )
     return [_rounded(num_rows * index, num_shards) for index in range(1, num_shards + 1)]
 
 
@@ -447,8 +449,8 @@ class Ordering:
             return [], wanted
         if (self.options.num_shards or 0) > rows:
             raise ConfigurationError(
-                f"num_shards is {self.options.num_shards:,}, and split {self.split!r} of {self.label} has {rows:,} rows. "
-                "Request at most one shard for each row, or omit num_shards."
+                f"num_shards is {self.options.num_shards:,}, and split {self.split!r} of {self.label} has {rows:,} rows",
+                advice="Request at most one shard for each row, or omit num_shards",
             )
         final: Sequence[CutJob | MergeJob]
         if wanted == "source":

@@ -58,7 +58,7 @@ class TextIndex:
         es_index_config: dict[str, Any] | None = None,
     ) -> None:
         if es_client is not None and (host is not None or port is not None):
-            raise ConfigurationError("es_client= and host=, port= are mutually exclusive. Give one of them.")
+            raise ConfigurationError("es_client= and host=, port= are mutually exclusive", advice="Give one of them")
         self.host, self.port = host or "localhost", port or 9200
         self.es_client = self._connected() if es_client is None else es_client
         self.es_index_name = es_index_name or _made_up_name()
@@ -92,7 +92,8 @@ class TextIndex:
             refused = [next(iter(item.values())) for item in answer.get("items", ())]
             bad: dict[str, Any] = next((item for item in refused if item.get("error")), {})
             raise DatasetsCoreError(
-                f"Elasticsearch refused row {bad.get('_id', '?')}: {bad.get('error')}. Fix the text, or es_index_config."
+                f"Elasticsearch refused row {bad.get('_id', '?')}: {bad.get('error')}",
+                advice="Fix the text, or es_index_config",
             )
 
     def search(self, query: str, k: int = 10, **kwargs: Any) -> tuple[list[float], list[int]]:
@@ -154,10 +155,10 @@ class VectorIndex:
         custom_index: Any = None,
     ) -> None:
         if string_factory is not None and custom_index is not None:
-            raise ConfigurationError("string_factory= and custom_index= are mutually exclusive. Give one of them.")
+            raise ConfigurationError("string_factory= and custom_index= are mutually exclusive", advice="Give one of them")
         if device is not None and custom_index is not None:
             raise ConfigurationError(
-                "device= has no effect on a custom_index. Move the index to the device yourself, and remove device=."
+                "device= has no effect on a custom_index", advice="Move the index to the device yourself, and remove device="
             )
         self.device, self._factory, self._metric = device, string_factory, metric_type
         self.faiss_index = custom_index
@@ -178,7 +179,8 @@ class VectorIndex:
             index = self.faiss_index
             if index.d != vectors.shape[1]:
                 raise CastError(
-                    f"A vector has {vectors.shape[1]} numbers, but the index expects {index.d}. Give vectors of one length."
+                    f"A vector has {vectors.shape[1]} numbers, but the index expects {index.d}",
+                    advice="Give vectors of one length",
                 )
             if is_verbose is not None:
                 for each in (index, getattr(index, "index", None), getattr(index, "quantizer", None)):
@@ -204,7 +206,9 @@ class VectorIndex:
         """Return scores and row numbers of the `k` nearest vectors; -1 if there are fewer."""
         vector = np.asarray(query)
         if vector.ndim != 1 and not (vector.ndim == 2 and vector.shape[0] == 1):
-            raise ConfigurationError(f"A query of shape {vector.shape} is not a vector. Give a vector, or use search_batch.")
+            raise ConfigurationError(
+                f"A query of shape {vector.shape} is not a vector", advice="Give a vector, or use search_batch"
+            )
         scores, rows = self.search_batch(vector.reshape(1, -1), k, **kwargs)
         return scores[0], rows[0]
 
@@ -212,14 +216,14 @@ class VectorIndex:
         """Return the results of `search` for each row of a matrix."""
         matrix = np.asarray(queries)
         if matrix.ndim != 2:
-            raise ConfigurationError(f"Queries of shape {matrix.shape} are not a matrix. Give one vector in each row.")
+            raise ConfigurationError(f"Queries of shape {matrix.shape} are not a matrix", advice="Give one vector in each row")
         index = self.faiss_index
         if index is None:
-            raise ConfigurationError("The index has no vectors. Add it to a dataset with rows.")
+            raise ConfigurationError("The index has no vectors", advice="Add it to a dataset with rows")
         if matrix.shape[1] != index.d:
             raise CastError(
-                f"The query has {matrix.shape[1]} numbers, but the vectors of the index have {index.d}. "
-                "Give a query of that length."
+                f"The query has {matrix.shape[1]} numbers, but the vectors of the index have {index.d}",
+                advice="Give a query of that length",
             )
         wanted = _matrix(matrix)
         scores, rows = _attempt(lambda: index.search(wanted, k, **kwargs), f"search for {k} vectors")
@@ -235,7 +239,7 @@ class VectorIndex:
             DatasetDiskError, DownloadError: the disk or the store refuses.
         """
         if self.faiss_index is None:
-            raise ConfigurationError("The index has no vectors. Add it to a dataset with rows, then save it.")
+            raise ConfigurationError("The index has no vectors", advice="Add it to a dataset with rows, then save it")
         data = self._bytes().tobytes()
         path = os.fspath(file)
         if not files.is_url(path):
@@ -269,9 +273,13 @@ class VectorIndex:
                 data = np.frombuffer(handle.read(), dtype=np.uint8)
             index.faiss_index = _on_device(faiss, faiss.deserialize_index(data), device)
         except FileNotFoundError as error:
-            raise FileNotFoundDatasetsError(f"There is no index file {path}. Write one with save_faiss_index().") from error
+            raise FileNotFoundDatasetsError(
+                f"There is no index file {path}", advice="Write one with save_faiss_index()"
+            ) from error
         except RuntimeError as error:  # an empty file too
-            raise IndexFileError(f"{path} is not a faiss index. Write it again with save_faiss_index().") from error
+            raise IndexFileError(
+                f"{path} is not a faiss index", advice="Write it again with save_faiss_index()", file=path
+            ) from error
         return index
 
     def _bytes(self) -> npt.NDArray[np.uint8]:
@@ -305,9 +313,13 @@ def _on_device(faiss: Any, index: Any, device: Device) -> Any:
     if device is None:
         return index
     if not isinstance(device, int) and not (isinstance(device, (list, tuple)) and all(isinstance(one, int) for one in device)):
-        raise ArgumentTypeError(f"device={device!r} is not a GPU. Give its number, a list of numbers, or -1 for all.")
+        raise ArgumentTypeError(
+            f"device={device!r} is not a GPU", advice="Give its number, a list of numbers, or -1 for all", value=device
+        )
     if not hasattr(faiss, "StandardGpuResources"):
-        raise ConfigurationError(f"device={device!r} needs a build of faiss with GPU support. Install it, or remove device=.")
+        raise ConfigurationError(
+            f"device={device!r} needs a build of faiss with GPU support", advice="Install it, or remove device=", value=device
+        )
     if not isinstance(device, int):
         return faiss.index_cpu_to_gpus_list(index, gpus=list(device))
     if device < 0:
@@ -317,7 +329,7 @@ def _on_device(faiss: Any, index: Any, device: Device) -> Any:
 
 def _matrix(vectors: npt.NDArray[Any]) -> npt.NDArray[np.float32]:
     if vectors.ndim != 2:
-        raise CastError(f"Vectors of shape {vectors.shape} are not a matrix. Give one vector in each row.")
+        raise CastError(f"Vectors of shape {vectors.shape} are not a matrix", advice="Give one vector in each row")
     return np.ascontiguousarray(vectors, dtype=np.float32)
 
 
@@ -327,7 +339,7 @@ def _attempt(act: Any, what: str) -> Any:
         return act()
     except (RuntimeError, AssertionError, TypeError, ValueError) as error:
         reason = str(error).strip().split("\n")[-1] or type(error).__name__
-        raise ConfigurationError(f"faiss could not {what}: {reason}. Give other arguments for the index.") from error
+        raise ConfigurationError(f"faiss could not {what}: {reason}", advice="Give other arguments for the index") from error
 
 
 def vectors_of(name: str, batches: Iterable[pa.RecordBatch], dtype: Any, batch_size: int) -> Iterator[npt.NDArray[Any]]:
@@ -347,7 +359,9 @@ def vectors_of(name: str, batches: Iterable[pa.RecordBatch], dtype: Any, batch_s
             if len(odd) or values.null_count:
                 at = row + int(odd[0] if len(odd) else np.flatnonzero(values.is_null())[0] // lengths[0])
                 what = "contains a vector with nulls" if not len(odd) else f"has no vector of {size} numbers"
-                raise CastError(f"Row {at} of column {name!r} {what}. Fill it, or remove the row, before adding an index.")
+                raise CastError(
+                    f"Row {at} of column {name!r} {what}", advice="Fill it, or remove the row, before adding an index"
+                )
             flat = values.to_numpy(zero_copy_only=False).astype(dtype, copy=False).reshape(-1, size)
             for start in range(0, len(flat), batch_size):
                 yield flat[start : start + batch_size]

@@ -86,7 +86,7 @@ class Overview(Rows):
         names = self.column_names if columns is None else names_of(columns)
         self._check_columns(names)
         if as_int("bins", bins) < 1:
-            raise ConfigurationError(f"Invalid number of bins {bins}. Give 1 or more.")
+            raise ConfigurationError(f"Invalid number of bins {bins}", advice="Give 1 or more")
         features = {name: self._features[name] for name in names}
         table = self._table.select(names)
         return summarized(features, table.schema, lambda: joined_blocks(table, self._index), bins)

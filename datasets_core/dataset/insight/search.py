@@ -103,13 +103,13 @@ class Search(Rows):
             return index
         if index_name in self._indexes_before:
             raise MissingIndexError(
-                f"The index {index_name!r} was created for other rows: this dataset was selected, sorted or mapped afterwards. "
-                "Add an index to this dataset."
+                f"The index {index_name!r} was created for other rows: this dataset was selected, sorted or mapped afterwards",
+                advice="Add an index to this dataset",
             )
         known = ", ".join(map(repr, self.list_indexes())) or "none"
         raise MissingIndexError(
-            f"Unknown index {index_name!r}. Available indexes: {known}. "
-            "Call add_faiss_index() or add_elasticsearch_index() first."
+            f"Unknown index {index_name!r}. Available indexes: {known}",
+            advice="Call add_faiss_index() or add_elasticsearch_index() first",
         )
 
     def drop_index(self, index_name: str) -> None:
@@ -178,7 +178,7 @@ class Search(Rows):
         self._check_columns([column])
         feature = self._features[column]
         if not isinstance(feature, (List, LargeList)) or not isinstance(feature.feature, Value):
-            raise CastError(f"Column {column!r} is {feature}, but vectors are lists of numbers. Name such a column.")
+            raise CastError(f"Column {column!r} is {feature}, but vectors are lists of numbers", advice="Name such a column")
         index = VectorIndex(device, string_factory, metric_type, custom_index)
         size, table = checked_batch_size(batch_size), self._table.select([column])
         train = None
@@ -259,7 +259,7 @@ class Search(Rows):
         save = getattr(index, "save", None)
         if save is None:
             raise ConfigurationError(
-                f"The text index {index_name!r} is stored on its server and cannot be saved. Save vector indexes only."
+                f"The text index {index_name!r} is stored on its server and cannot be saved", advice="Save vector indexes only"
             )
         save(file, storage_options)
 
@@ -299,8 +299,8 @@ class Search(Rows):
         found: Any = index.faiss_index
         if found.ntotal > self.num_rows:
             raise ConfigurationError(
-                f"The index in {os.fspath(file)} has {found.ntotal} vectors, but the dataset has {self.num_rows} rows. "
-                "Load it into the dataset for which it was created."
+                f"The index in {os.fspath(file)} has {found.ntotal} vectors, but the dataset has {self.num_rows} rows",
+                advice="Load it into the dataset for which it was created",
             )
         self._with_index(index_name, index)
 
@@ -470,13 +470,13 @@ def _found(rows: Sequence[int]) -> list[int]:
 
 def _trained(train_size: int) -> int:
     if as_int("train_size", train_size) < 1:
-        raise ConfigurationError(f"Invalid train_size={train_size}. Give 1 or more, or remove it.")
+        raise ConfigurationError(f"Invalid train_size={train_size}", advice="Give 1 or more, or remove it")
     return train_size
 
 
 def _at_least_one(k: int) -> int:
     if as_int("k", k) < 1:
-        raise ConfigurationError(f"Invalid k={k}. Give 1 or more.")
+        raise ConfigurationError(f"Invalid k={k}", advice="Give 1 or more")
     return k
 
 
@@ -524,7 +524,7 @@ class Queries(Rows):
             connection.register(name, _readable(self))
         except duckdb.Error as error:
             raise ConfigurationError(
-                f"duckdb cannot create a view {name!r} of the dataset: {error}. Use another name."
+                f"duckdb cannot create a view {name!r} of the dataset: {error}", advice="Use another name"
             ) from error
         return connection
 
@@ -552,7 +552,7 @@ class Queries(Rows):
         for name, other in others.items():
             if name == "ds" or not isinstance(other, Rows):
                 what = "'ds' is this dataset itself" if name == "ds" else f"{name}= is {type(other).__name__}, not a Dataset"
-                raise ArgumentTypeError(f"{what}. Give datasets, each with another name.")
+                raise ArgumentTypeError(f"{what}", advice="Give datasets, each with another name")
         duckdb = _duckdb()
         datasets = {"ds": self, **others}
         try:

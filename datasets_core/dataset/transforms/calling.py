@@ -12,6 +12,7 @@ from functools import partial
 from itertools import islice, repeat
 from typing import TYPE_CHECKING, Any, TypeVar
 
+from datasets_core.config import has_alias
 from datasets_core.engines import Engine, get_engine
 from datasets_core.engines.deadline import SerialEngine
 from datasets_core.engines.threads import followed
@@ -26,6 +27,9 @@ if TYPE_CHECKING:
 
 CALLS_USERS = True  # see `errors.base.users_frames`
 
+_OLD_MESSAGE = (  # of datasets, word for word, for programs that compare it
+    "One of the subprocesses has abruptly died during map operation.To debug the error, disable multiprocessing."
+)
 _MOST_TASKS = 1000  # coroutines that wait side by side
 _PROBED_ROWS = 4  # of a block, whose results are compared with what they were when they were returned
 
@@ -157,7 +161,8 @@ class Caller:
             found.extend(made)
             if not _are_unchanged(kept, found, rows):
                 raise ConfigurationError(
-                    "The function modified an object that it had returned for another row. Return a new object for each row."
+                    "The function modified an object that it had returned for another row",
+                    advice="Return a new object for each row",
                 )
             return
         for value in made:
@@ -346,7 +351,7 @@ def number_of_parts(num_proc: int | None, rows: int, engine: Engine | None = Non
             count = max(_LEAST_PARTS, 1 << (4 * count - 1).bit_length())
         return max(1, min(count, rows))
     if count < 0:
-        raise ConfigurationError(f"Invalid num_proc={num_proc}. Give 1 or more, or None.")
+        raise ConfigurationError(f"Invalid num_proc={num_proc}", advice="Give 1 or more, or None")
     return max(1, min(count, rows))
 
 
@@ -410,11 +415,14 @@ def _done(
                     note(parts[index], result)
         except WorkerDiedError as error:
             at = parts[error.job].rows if error.job is not None else "some rows"
-            raise WorkerDiedError(
+            message = (
                 f"The worker process that ran {verb}() on {at} ended without a result: it was killed, perhaps for lack of "
-                "memory. Run again with a smaller num_proc or smaller batches.",
-                job=error.job,
-            ) from error
+                "memory. Run again with a smaller num_proc or smaller batches."
+            )
+            died = WorkerDiedError(_OLD_MESSAGE if has_alias() else message, job=error.job)
+            if has_alias():
+                died.add_note(message)
+            raise died from error
     return found
 
 

@@ -6,7 +6,6 @@ Each method imports its implementation on use: together 40 ms, with asyncio and 
 from __future__ import annotations
 
 import copy
-import logging
 import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import nullcontext
@@ -18,9 +17,9 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Self
 import numpy as np
 import pyarrow as pa
 
-from datasets_core.config import has_small_tokens, settings
+from datasets_core.config import has_alias, has_small_tokens, settings
 from datasets_core.engines import Engine
-from datasets_core.errors import ArgumentTypeError, ConfigurationError, MaskLengthError
+from datasets_core.errors import ArgumentTypeError, ConfigurationError, MaskLengthError, logger_of
 from datasets_core.errors.base import put_users_frames_first
 from datasets_core.features.arrow import is_expression
 from datasets_core.features.base import List
@@ -214,8 +213,8 @@ def mask_of(found: Any, size: int) -> Any:
         found = found.to_list()
     if not hasattr(found, "__len__") or isinstance(found, (str, bytes, dict)):
         raise ArgumentTypeError(
-            f"The function passed to filter() returned a {type(found).__name__} for a batch. "
-            "Return a list or an array with one boolean for each row."
+            f"The function passed to filter() returned a {type(found).__name__} for a batch",
+            advice="Return a list or an array with one boolean for each row",
         )
     if len(found) != size:
         raise MaskLengthError(len(found), size=size)
@@ -267,7 +266,7 @@ def write_index(path: str, place: Place, rows: Ints, size: int) -> None:
     write_whole(path, schema, [pa.RecordBatch.from_arrays([column], schema=schema)])
 
 
-logger = logging.getLogger(__name__)
+logger = logger_of(__name__)
 
 
 class Transforms(Rows):
@@ -348,7 +347,9 @@ class Transforms(Rows):
         inputs, removed = self._named(input_columns), self._named(remove_columns)
         asked = None if features is None else as_features(features)
         if on_mixed_types not in (None, "use_json"):
-            raise ConfigurationError(f"Invalid on_mixed_types={on_mixed_types!r}. Give 'use_json' or None.")
+            raise ConfigurationError(
+                f"Invalid on_mixed_types={on_mixed_types!r}", advice="Give 'use_json' or None", value=on_mixed_types
+            )
         size = as_size(batch_size)
         calls = self._calls("map", function or _same, fn_kwargs, with_indices, with_rank)
         _check_suffix(suffix_template)
@@ -392,7 +393,8 @@ class Transforms(Rows):
             _end(engine, runner)
         if result is None:
             return copy.copy(self)
-        return self._result(other, result.table, result.features)
+        found = self._result(other, result.table, result.features)
+        return found if found.column_names or not has_alias() else found._selected(range(0))
 
     def filter(
         self,
@@ -448,7 +450,7 @@ class Transforms(Rows):
 
             if with_indices or with_rank or input_columns is not None or fn_kwargs:
                 raise ConfigurationError(
-                    "An Arrow expression takes no with_indices=, with_rank=, input_columns= or fn_kwargs=. Remove them."
+                    "An Arrow expression takes no with_indices=, with_rank=, input_columns= or fn_kwargs=", advice="Remove them"
                 )
             expression: Any = function
             return self._kept_rows(lambda: rows_where(self, expression), "filter", function, **keeping)
@@ -532,7 +534,7 @@ class Transforms(Rows):
         number_of_parts(num_proc, 1)
         names = self._named(by_column)
         if names is None and batch_size is None:
-            raise ConfigurationError("batch() takes either batch_size or by_column. Give one of them.")
+            raise ConfigurationError("batch() takes either batch_size or by_column", advice="Give one of them")
         size = as_size(batch_size) or max(self.num_rows, 1)
         features = batched_features(self._features)
         decisive = ("batch", checked_batch_size(size) if names is None else names, drop_last_batch)
@@ -574,9 +576,13 @@ class Transforms(Rows):
         from datasets_core.dataset.transforms.calling import Calls
 
         if not callable(function):
-            raise ArgumentTypeError(f"{verb}() takes a function, found {type(function).__name__}. Give the function itself.")
+            raise ArgumentTypeError(
+                f"{verb}() takes a function, found {type(function).__name__}", advice="Give the function itself"
+            )
         if fn_kwargs is not None and not isinstance(fn_kwargs, Mapping):
-            raise ArgumentTypeError(f"fn_kwargs={fn_kwargs!r} is not a dict. Give a dict of argument name to value.")
+            raise ArgumentTypeError(
+                f"fn_kwargs={fn_kwargs!r} is not a dict", advice="Give a dict of argument name to value", value=fn_kwargs
+            )
         return Calls(function, dict(fn_kwargs or {}), with_indices, with_rank, verb, self._split)
 
     def _seen(self) -> tuple[Any, ...]:
@@ -618,7 +624,9 @@ def _check_suffix(template: str) -> None:
     if fields != {"rank", "num_proc"}:
         found = ", ".join(sorted(fields)) or "none"
         raise ConfigurationError(
-            f"suffix_template={template!r} has the fields {found}, expected rank and num_proc. Remove it: it has no effect."
+            f"suffix_template={template!r} has the fields {found}, expected rank and num_proc",
+            advice="Remove it: it has no effect",
+            value=template,
         )
 
 

@@ -314,8 +314,8 @@ class Mapper:
             raise self._refused(value)
         if table.num_rows != 1:
             raise CastError(
-                f"The function that was given to {self._plan.calls.verb}() returned {table.num_rows} rows for row {number}. "
-                "Return one, or pass batched=True, batch_size=1, with which a function may return any number of rows."
+                f"The function that was given to {self._plan.calls.verb}() returned {table.num_rows} rows for row {number}",
+                advice="Return one, or pass batched=True, batch_size=1, with which a function may return any number of rows",
             )
         return table
 
@@ -477,14 +477,16 @@ class Mapper:
         odd = next((name for name in names if name not in features), None)
         if odd is not None:
             raise CastError(
-                f"The result of {self._plan.calls.verb}() has a column {odd!r}, which is not in the features. "
-                f"Add it to features=, or to remove_columns=."
+                f"The result of {self._plan.calls.verb}() has a column {odd!r}, which is not in the features",
+                advice="Add it to features=, or to remove_columns=",
             )
         return list(features)
 
     def _encoded(self, block: Block, name: str, values: Any, numbers: range) -> Encoded:
         if not isinstance(name, str):
-            raise ArgumentTypeError(f"{name!r} is not a valid column name. Return a dict with strings as keys.")
+            raise ArgumentTypeError(
+                f"{name!r} is not a valid column name", advice="Return a dict with strings as keys", value=name
+            )
         encoder = self._encoders.get(name)
         if encoder is None:
             encoder = self._encoders[name] = self._encoder(name)
@@ -521,8 +523,8 @@ class Mapper:
     def _refused(self, value: Any) -> ArgumentTypeError:
         verb = self._plan.calls.verb
         return ArgumentTypeError(
-            f"The function passed to {verb}() returned a {type(value).__name__}. "
-            "Return a dict of columns, a table or a data frame, or None to leave the rows unchanged."
+            f"The function passed to {verb}() returned a {type(value).__name__}",
+            advice="Return a dict of columns, a table or a data frame, or None to leave the rows unchanged",
         )
 
 
@@ -610,8 +612,9 @@ def _of_values(encoder: ColumnEncoder, values: Any, mapper: Mapper) -> Encoded:
     if hasattr(values, "__array__") and hasattr(values, "shape") and not isinstance(values, np.generic) and values.shape:
         return encoder.numbers(np.asarray(values))
     raise ArgumentTypeError(
-        f"The function passed to {mapper._plan.calls.verb}() returned a {type(values).__name__} for column "
-        f"{encoder.name!r} of a batch. Return a list or an array with one value for each row."
+        f"The function passed to {mapper._plan.calls.verb}() returned a {type(values).__name__} for column {encoder.name!r} "
+        "of a batch",
+        advice="Return a list or an array with one value for each row",
     )
 
 

@@ -198,7 +198,7 @@ def _nullable(wanted: str | None, stored: np.dtype[Any]) -> np.dtype[Any]:
     dtype = stored if wanted is None else np.dtype(wanted)
     if dtype.kind not in "fc":
         raise CastError(
-            f"The column contains nulls, which dtype={dtype.name} cannot represent. Fill them, or use a float dtype."
+            f"The column contains nulls, which dtype={dtype.name} cannot represent", advice="Fill them, or use a float dtype"
         )
     return dtype
 

@@ -153,7 +153,9 @@ def register_tabular(form: TabularFormat) -> None:
         known = _NAMES.get(name)
         if name in _NAMES and known != form.name:
             raise ConfigurationError(
-                f"{name!r} is already a name of the format {known or 'python'!r}. Use another name for the new format."
+                f"{name!r} is already a name of the format {known or 'python'!r}",
+                advice="Use another name for the new format",
+                value=name,
             )
     _NAMES.update(dict.fromkeys((form.name, *form.aliases), form.name))
     TABULAR[form.name] = form
@@ -171,7 +173,9 @@ def tabular(name: str | None) -> TabularFormat:
     """
     found = TABULAR.get(str(format_name(name)))
     if found is None:
-        raise ConfigurationError(f"Unknown tabular format {name!r}. Available formats: {', '.join(map(repr, TABULAR))}.")
+        raise ConfigurationError(
+            f"Unknown tabular format {name!r}. Available formats: {', '.join(map(repr, TABULAR))}.", value=name
+        )
     return found
 
 
@@ -204,7 +208,7 @@ def format_name(type_: str | None) -> str | None:
     if not isinstance(type_, str | None) or type_ not in _NAMES:
         names = sorted(name for name in set(_NAMES.values()) if name is not None)
         raise ConfigurationError(
-            f"Unknown row format {type_!r}. Available formats: None (plain Python), {', '.join(map(repr, names))}."
+            f"Unknown row format {type_!r}. Available formats: None (plain Python), {', '.join(map(repr, names))}.", value=type_
         )
     return _NAMES[type_]
 
@@ -224,7 +228,7 @@ def check_format(name: str | None, kwargs: Mapping[str, Any]) -> None:
             raise ArgumentTypeError(f"The format {name or 'python'!r} takes no argument {odd!r}. {takes}")
     if name == "custom" and not callable(kwargs.get("transform")):
         raise ConfigurationError(
-            f"The format 'custom' needs a function, found {kwargs.get('transform')!r}. Use set_transform(function)."
+            f"The format 'custom' needs a function, found {kwargs.get('transform')!r}", advice="Use set_transform(function)"
         )
     package = name if name in _PACKAGES else None if form is None else form.package
     if package is not None and not is_installed(package):
@@ -380,7 +384,9 @@ class NumpyKit:
             try:
                 name = np.dtype(dtype).str
             except TypeError as error:
-                raise ConfigurationError(f"dtype={dtype!r} is not a numpy dtype. Use a dtype such as 'float32'.") from error
+                raise ConfigurationError(
+                    f"dtype={dtype!r} is not a numpy dtype", advice="Use a dtype such as 'float32'", value=dtype
+                ) from error
             self.casting = self.cell_casting = Casting(name, name, name)
 
     def batch(self, values: Array) -> Any:
@@ -461,7 +467,9 @@ class TorchKit(_TensorKit):
         if isinstance(dtype, str):
             dtype = getattr(torch, dtype.removeprefix("torch."), dtype)
         if dtype is not None and not isinstance(dtype, torch.dtype):
-            raise ConfigurationError(f"dtype={dtype!r} is not a torch dtype. Use a dtype such as torch.float32.")
+            raise ConfigurationError(
+                f"dtype={dtype!r} is not a torch dtype", advice="Use a dtype such as torch.float32", value=dtype
+            )
         self._torch, self._dtype, self._device = torch, dtype, device
         self._is_shared, self._has_grad, self._is_pinned = copy is False, requires_grad, pin_memory
         self._is_plain = dtype is None and device is None and not requires_grad and not pin_memory
@@ -508,7 +516,9 @@ class JaxKit(_TensorKit):
         if isinstance(device, str):
             known = {str(found): found for found in jax.devices()}
             if device not in known:
-                raise ConfigurationError(f"device={device!r} is not a jax device. Available devices: {', '.join(known)}.")
+                raise ConfigurationError(
+                    f"device={device!r} is not a jax device. Available devices: {', '.join(known)}.", value=device
+                )
             device = known[device]
         self._jnp, self._device, self._dtype = jnp, device, dtype
         self._integers = np.dtype("int64" if jax.config.jax_enable_x64 else "int32")
@@ -521,7 +531,8 @@ class JaxKit(_TensorKit):
             limits = np.iinfo(self._integers)
             if values.size and (values.max() > limits.max or values.min() < limits.min):
                 raise CastError(
-                    f"An integer does not fit {self._integers.name}, which jax uses here. Set jax_enable_x64, or pass a dtype."
+                    f"An integer does not fit {self._integers.name}, which jax uses here",
+                    advice="Set jax_enable_x64, or pass a dtype",
                 )
             dtype = self._integers
         return self._jnp.array(values, dtype=dtype, device=self._device)
@@ -538,7 +549,9 @@ class TensorflowKit(_TensorKit):
         try:
             self._dtype = None if dtype is None else tf.as_dtype(dtype)
         except TypeError as error:
-            raise ConfigurationError(f"dtype={dtype!r} is not a tensorflow dtype. Use a dtype such as tf.float32.") from error
+            raise ConfigurationError(
+                f"dtype={dtype!r} is not a tensorflow dtype", advice="Use a dtype such as tf.float32", value=dtype
+            ) from error
         self._tf, self._device = tf, device
         self.casting = (DEFAULT if dtype is None else STORED)._replace(has_clocks=False)
         self.cell_casting = self.casting

@@ -115,8 +115,8 @@ def _scalar_reader(make: Callable[[int], Any], storage: pa.DataType) -> Reader:
 def beyond(type_: pa.DataType) -> CastError:
     """Return the error for a date or time that Python cannot hold."""
     return CastError(
-        f"A column of type {type_} contains a value outside the years 1 to 9999 of Python's datetime. "
-        "Read the column with with_format('arrow'), or cast it to int64."
+        f"A column of type {type_} contains a value outside the years 1 to 9999 of Python's datetime",
+        advice="Read the column with with_format('arrow'), or cast it to int64",
     )
 
 
@@ -188,7 +188,7 @@ def _struct_reader(type_: pa.DataType) -> Reader:
     fields = list(type_)
     names = [field.name for field in fields]
     if len(set(names)) != len(names):
-        raise CastError(f"A struct has duplicate fields: {', '.join(map(repr, names))}. Rename one of them.")
+        raise CastError(f"A struct has duplicate fields: {', '.join(map(repr, names))}", advice="Rename one of them")
     readers = [reader(field.type) for field in fields]
     dicts = dict_rows(tuple(names))
 
@@ -275,7 +275,7 @@ def dict_rows(names: tuple[str, ...]) -> Callable[[int, list[list[Any]]], list[d
 def literal(name: str) -> str:
     """Return `name` as Python source: the `repr` of a plain `str`, which cannot end its own quotes."""
     if type(name) is not str:
-        raise CastError(f"Column names must be strings, found {type(name).__name__}. Rename the column.")
+        raise CastError(f"Column names must be strings, found {type(name).__name__}", advice="Rename the column")
     return repr(name)
 
 
@@ -509,7 +509,7 @@ class RowReader:
         self.names: tuple[str, ...] = tuple(schema.names)
         if len(set(self.names)) != len(self.names):
             twice = next(name for name in self.names if self.names.count(name) > 1)
-            raise CastError(f"Two columns have the name {twice!r}. Rename one of them.")
+            raise CastError(f"Two columns have the name {twice!r}", advice="Rename one of them")
         self.decodes = frozenset() if decoder is None else decoder.columns_to_decode & set(self.names)
         self.is_quick = all(is_quick(field.type) for field in schema)
         self.can_gather = all(can_gather(field.type) for field in schema)

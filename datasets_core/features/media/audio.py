@@ -188,7 +188,9 @@ def _mixed(data: npt.NDArray[Any], channels: int | None) -> npt.NDArray[Any]:
         return mono
     if found == 1:
         return np.repeat(data, channels, axis=1)
-    raise CastError(f"A sound of {found} channels cannot be converted to {channels} channels. Use num_channels=1 or {found}.")
+    raise CastError(
+        f"A sound of {found} channels cannot be converted to {channels} channels", advice=f"Use num_channels=1 or {found}"
+    )
 
 
 def _resampled(data: npt.NDArray[np.float32], rate: int, wanted: int) -> npt.NDArray[np.float32]:
@@ -370,11 +372,15 @@ def wav_bytes(array: Any, sampling_rate: Any, num_channels: int | None = None) -
     subtype = _SUBTYPES.get(samples.dtype.name)
     if subtype is None or samples.ndim not in (1, 2) or (samples.ndim == 2 and samples.shape[0] > 64):
         raise CastError(
-            f"An array of {samples.dtype} and shape {samples.shape} is not audio. Give floats between -1 and 1, or int16, "
-            "with the shape (samples,) or (channels, samples)."
+            f"An array of {samples.dtype} and shape {samples.shape} is not audio",
+            advice="Give floats between -1 and 1, or int16, with the shape (samples,) or (channels, samples)",
         )
     if isinstance(sampling_rate, bool) or not isinstance(sampling_rate, (int, np.integer)) or sampling_rate < 1:
-        raise CastError(f"Invalid sampling rate {sampling_rate!r} of a sound. Give 'sampling_rate' in samples per second.")
+        raise CastError(
+            f"Invalid sampling rate {sampling_rate!r} of a sound",
+            advice="Give 'sampling_rate' in samples per second",
+            value=sampling_rate,
+        )
     frames = samples.reshape(1, -1).T if samples.ndim == 1 else samples.T
     frames = _mixed(frames, num_channels)
     buffer = io.BytesIO()

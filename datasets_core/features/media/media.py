@@ -402,8 +402,8 @@ class Media(Feature):
         if isinstance(value, Mapping):
             return self._encode_dict(value)
         raise CastError(
-            f"A value of type {type(value).__name__} is not a valid {self.noun}. "
-            "Give a path, bytes, or a dict of 'bytes' and 'path'."
+            f"A value of type {type(value).__name__} is not a valid {self.noun}",
+            advice="Give a path, bytes, or a dict of 'bytes' and 'path'",
         )
 
     def _encode_dict(self, value: Stored) -> dict[str, Any]:
@@ -414,10 +414,10 @@ class Media(Feature):
             data = bytes(data)
         if not isinstance(data, (bytes, type(None))) or not isinstance(path, (str, type(None))):
             kinds = f"{type(data).__name__} and {type(path).__name__}"
-            raise CastError(f"The 'bytes' and 'path' of this {self.noun} are {kinds}. Give bytes and a string.")
+            raise CastError(f"The 'bytes' and 'path' of this {self.noun} are {kinds}", advice="Give bytes and a string")
         if data is None and path is None:
             raise CastError(
-                f"This {self.noun} has neither 'bytes' nor 'path', only {sorted(map(str, value))}. Give one of the two."
+                f"This {self.noun} has neither 'bytes' nor 'path', only {sorted(map(str, value))}", advice="Give one of the two"
             )
         return {"bytes": data, "path": path}
 
@@ -450,7 +450,7 @@ class Media(Feature):
         """
         if not self.decode:
             kind = type(self).__name__
-            raise DecodingDisabledError(f"{kind}(decode=False) does not decode. Decode with {kind}(decode=True).")
+            raise DecodingDisabledError(f"{kind}(decode=False) does not decode", advice=f"Decode with {kind}(decode=True)")
         if isinstance(value, str):
             value = {"bytes": None, "path": value}
         if value is None or not isinstance(value, Mapping):
@@ -485,7 +485,7 @@ class Media(Feature):
         try:
             return self.cast_array(storage)
         except Misfit as misfit:
-            raise CastError(f"Row {misfit.index}: {misfit.reason}. Give paths, or bytes.") from misfit
+            raise CastError(f"Row {misfit.index}: {misfit.reason}", advice="Give paths, or bytes") from misfit
 
     def cast_array(self, array: pa.Array) -> pa.Array:
         """See `cast_storage`; the error is a `Misfit`."""

@@ -155,7 +155,8 @@ def _array_bytes(array: npt.NDArray[Any]) -> bytes:
     pixels = array.astype(wanted)
     if wanted.kind in "ui" and not np.array_equal(pixels, array):
         raise CastError(
-            f"An array of {array.dtype} has values outside the range of {wanted}, so it is not an image. Scale it first."
+            f"An array of {array.dtype} has values outside the range of {wanted}, so it is not an image",
+            advice="Scale it first",
         )
     if wanted.itemsize < array.dtype.itemsize:
         text = f"Downcasting array dtype {array.dtype} to {wanted} to be compatible with 'Pillow'"
@@ -174,10 +175,10 @@ def _pixel_type(array: npt.NDArray[Any]) -> np.dtype[Any]:
     if array.ndim > 2:
         if dtype.kind in "ui":
             return np.dtype("u1")
-        raise MediaTypeError(f"An array of {dtype} with several channels is not an image. Convert it to uint8.")
+        raise MediaTypeError(f"An array of {dtype} with several channels is not an image", advice="Convert it to uint8")
     size = next((size for size in _DEPTHS.get(dtype.kind, ()) if size <= dtype.itemsize), None)
     if size is None:
-        raise MediaTypeError(f"An array of {dtype} is not an image. Convert it to uint8.")
+        raise MediaTypeError(f"An array of {dtype} is not an image", advice="Convert it to uint8")
     return dtype if size == dtype.itemsize else np.dtype(f"{dtype.byteorder}{dtype.kind}{size}")
 
 
@@ -353,7 +354,9 @@ class BioStructure(Media):
 
     def __post_init__(self) -> None:
         if self.format not in _STRUCTURES:
-            raise ConfigurationError(f"Unknown structure format {self.format!r}. Available formats: {', '.join(_STRUCTURES)}.")
+            raise ConfigurationError(
+                f"Unknown structure format {self.format!r}. Available formats: {', '.join(_STRUCTURES)}.", value=self.format
+            )
 
     def __repr__(self) -> str:
         return f"BioStructure(format={self.format!r}, decode={self.decode!r})"

@@ -6,7 +6,6 @@
 from __future__ import annotations
 
 import json
-import logging
 import threading
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping
@@ -31,6 +30,7 @@ from datasets_core.errors import (
     OfflineError,
     RepositoryNotFoundError,
     RevisionNotFoundError,
+    logger_of,
     redact,
 )
 from datasets_core.fetch.http import Attempts, Credentials, TransientError, followed, origin_of, proxied, transport_failures
@@ -104,7 +104,7 @@ def _shown(code: str | None, said: str, token: str | None) -> str:
 # the Hub.
 
 
-logger = logging.getLogger(__name__)
+logger = logger_of(__name__)
 
 _TRY_AGAIN = {408, 429, 500, 502, 503, 504}
 _MOST_REFUSED = 2  # tries of a server that does not accept connections
@@ -335,7 +335,7 @@ def check_endpoint(endpoint: str) -> None:
         origin_of(endpoint)
     except DownloadError as error:
         raise ConfigurationError(
-            f"The endpoint {redact(endpoint)!r} of the Hub is not an http(s) URL. Fix HF_ENDPOINT or hub_endpoint."
+            f"The endpoint {redact(endpoint)!r} of the Hub is not an http(s) URL", advice="Fix HF_ENDPOINT or hub_endpoint"
         ) from error
 
 
@@ -637,10 +637,14 @@ def client_package() -> Any:
 
 def _check_names(repo_id: str, revision: str) -> None:
     if not isinstance(repo_id, str) or not is_repo_id(repo_id):
-        raise ConfigurationError(f"{repo_id!r} is not a valid name of a dataset on the Hub. Write org/name.")
+        raise ConfigurationError(
+            f"{repo_id!r} is not a valid name of a dataset on the Hub", advice="Write org/name", value=repo_id
+        )
     if not isinstance(revision, str):
         raise ConfigurationError(
-            f"{revision!r} is not a valid revision of {repo_id!r}. Pass a branch, a tag or a commit as a string."
+            f"{revision!r} is not a valid revision of {repo_id!r}",
+            advice="Pass a branch, a tag or a commit as a string",
+            value=revision,
         )
     if not is_inner_path(revision) or any(letter.isspace() or not letter.isprintable() for letter in revision):
         raise RevisionNotFoundError(repo_id, revision)  # not a valid ref of git, and it would be a path

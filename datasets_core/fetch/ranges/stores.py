@@ -180,7 +180,7 @@ class _failures:  # noqa: N801 - used as a block
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: object) -> None:
         if isinstance(error, FileNotFoundError):
-            raise DataFilesNotFoundError(f"{self._name} does not exist. Check the URL.") from error
+            raise DataFilesNotFoundError(f"{self._name} does not exist", advice="Check the URL") from error
         if isinstance(error, Exception) and not isinstance(error, StoppedError):
             reason = redact_text(str(error).partition("\n")[0]).rstrip(".") or type(error).__name__
             raise DownloadError(self._name, reason) from error
@@ -356,7 +356,7 @@ class StoreTransport:
         store.invalidate_cache(store._parent(inner))
         found = files.entry(self._url, self._options)
         if found is None:
-            raise DataFilesNotFoundError(f"{self.name} does not exist. Check the URL.")
+            raise DataFilesNotFoundError(f"{self.name} does not exist", advice="Check the URL")
         if found.size < 0:
             raise NoRangesError(None)
         return FileVersion(found.size, found.identity)
@@ -375,7 +375,7 @@ class StoreTransport:
                 return work()
             except _FINAL as error:
                 if isinstance(error, FileNotFoundError) and not isinstance(error, DatasetsCoreError):
-                    raise DataFilesNotFoundError(f"{self.name} does not exist. Check the URL.") from error
+                    raise DataFilesNotFoundError(f"{self.name} does not exist", advice="Check the URL") from error
                 if isinstance(error, _OWN):
                     raise
                 raise DownloadError(self.name, _why(error)) from error

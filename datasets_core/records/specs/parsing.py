@@ -212,7 +212,9 @@ def record_bytes(serialized: Any) -> bytes:
     if isinstance(serialized, np.ndarray) and serialized.ndim == 0:
         serialized = serialized.item()
     if not isinstance(serialized, bytes):
-        raise ArgumentTypeError(f"A {type(serialized).__name__} is not a record. Pass the bytes of one serialized message.")
+        raise ArgumentTypeError(
+            f"A {type(serialized).__name__} is not a record", advice="Pass the bytes of one serialized message"
+        )
     return serialized
 
 
@@ -232,11 +234,11 @@ def as_block(serialized: Any, name: str = "Example") -> RecordBlock:
         serialized = serialized.numpy()
     if isinstance(serialized, np.ndarray) and serialized.dtype.kind == "S":
         raise ArgumentTypeError(
-            "A numpy array of dtype bytes drops trailing zero bytes. Pass a list, or an array of dtype object."
+            "A numpy array of dtype bytes drops trailing zero bytes", advice="Pass a list, or an array of dtype object"
         )
     if isinstance(serialized, (str, bytes, Mapping)) or not isinstance(serialized, Iterable):
         raise ArgumentTypeError(
-            f"A {type(serialized).__name__} is not a list of records. Pass a list of bytes, or a RecordBlock."
+            f"A {type(serialized).__name__} is not a list of records", advice="Pass a list of bytes, or a RecordBlock"
         )
     return RecordBlock.of([record_bytes(record) for record in serialized], name=name)
 
@@ -268,7 +270,9 @@ class SequenceParser:
 
     def __init__(self, context_features: Mapping[str, Any] | None, sequence_features: Mapping[str, Any] | None) -> None:
         if not context_features and not sequence_features:
-            raise ConfigurationError("Both context_features and sequence_features are empty. Pass at least one of them.")
+            raise ConfigurationError(
+                "Both context_features and sequence_features are empty", advice="Pass at least one of them"
+            )
         self.context_specs = as_specs(context_features or {}, of="context_features")
         self.sequence_specs = as_specs(sequence_features or {}, of="sequence_features")
         self.context_readers = {name: spec_reader(name, spec, in_context=True) for name, spec in self.context_specs.items()}

@@ -157,11 +157,17 @@ def check_ragged(spec: RaggedFeature, key: str) -> None:
     """
     for partition in spec.partitions:
         if type(partition).__name__ not in _PARTITIONS:
-            raise ConfigurationError(f"{partition!r} of feature {key!r} is not a partition. Use {', '.join(_PARTITIONS)}.")
+            raise ConfigurationError(
+                f"{partition!r} of feature {key!r} is not a partition", advice=f"Use {', '.join(_PARTITIONS)}", value=partition
+            )
         if isinstance(partition, UniformRowLength) and (not isinstance(partition.length, int) or partition.length < 1):
-            raise ConfigurationError(f"Feature {key!r} has rows of length {partition.length!r}. Use a number above 0.")
+            raise ConfigurationError(f"Feature {key!r} has rows of length {partition.length!r}", advice="Use a number above 0")
     if spec.row_splits_dtype not in ("int32", "int64"):
-        raise ConfigurationError(f"Feature {key!r} has row_splits_dtype={spec.row_splits_dtype!r}. Use 'int32' or 'int64'.")
+        raise ConfigurationError(
+            f"Feature {key!r} has row_splits_dtype={spec.row_splits_dtype!r}",
+            advice="Use 'int32' or 'int64'",
+            value=spec.row_splits_dtype,
+        )
 
 
 _ARRAYS = {2: Array2D, 3: Array3D, 4: Array4D, 5: Array5D}
@@ -331,7 +337,9 @@ def as_spec(given: Any, key: str = "") -> Spec:
     kind = _SPECS.get(type(given).__name__)
     known = [] if kind is None else fields(kind)
     if kind is None or not all(hasattr(given, field.name) for field in known if field.default is MISSING):
-        raise ArgumentTypeError(f"{given!r} is not a spec of feature {key!r}. Use for example FixedLenFeature([], 'int64').")
+        raise ArgumentTypeError(
+            f"{given!r} is not a spec of feature {key!r}", advice="Use for example FixedLenFeature([], 'int64')", value=given
+        )
     made: Spec = kind(**{field.name: getattr(given, field.name) for field in known if hasattr(given, field.name)})
     return made
 
@@ -348,11 +356,13 @@ def as_specs(given: Any, *, of: str = "features") -> dict[str, Spec]:
         ConfigurationError: the argument is not a mapping, or a spec is invalid.
     """
     if not isinstance(given, Mapping):
-        raise ArgumentTypeError(f"{of}={given!r} is not a mapping. Pass a dict: key to FixedLenFeature, VarLenFeature, …")
+        raise ArgumentTypeError(
+            f"{of}={given!r} is not a mapping. Pass a dict: key to FixedLenFeature, VarLenFeature, …", value=given
+        )
     specs: dict[str, Spec] = {}
     for name, spec in given.items():
         if not isinstance(name, (str, bytes)):
-            raise ArgumentTypeError(f"{name!r} in {of} is not a key. Keys are strings.")
+            raise ArgumentTypeError(f"{name!r} in {of} is not a key", advice="Keys are strings", value=name)
         key = name.decode() if isinstance(name, bytes) else name
         specs[key] = checked_spec(as_spec(spec, key), key, of=of)
     _check_together(specs)
@@ -374,11 +384,11 @@ def checked_spec(spec: Spec, key: str, *, of: str = "features") -> Spec:
     """
     if not isinstance(spec, _ALLOWED[of]):
         known = ", ".join(kind.__name__ for kind in _ALLOWED[of])
-        raise ConfigurationError(f"Feature {key!r} of {of} cannot be a {type(spec).__name__}. Use one of {known}.")
+        raise ConfigurationError(f"Feature {key!r} of {of} cannot be a {type(spec).__name__}", advice=f"Use one of {known}")
     if spec.dtype not in NUMPY_TYPES:
         raise ConfigurationError(
-            f"Feature {key!r} has dtype {spec.dtype!r}, but records only store int64, float32 and string (bytes). "
-            "Use one of these types, and convert the values afterwards."
+            f"Feature {key!r} has dtype {spec.dtype!r}, but records only store int64, float32 and string (bytes)",
+            advice="Use one of these types, and convert the values afterwards",
         )
     if isinstance(spec, (FixedLenFeature, FixedLenSequenceFeature)):
         _check_shape(spec, key)
@@ -406,12 +416,16 @@ def _check_shape(spec: FixedLenFeature | FixedLenSequenceFeature, key: str) -> N
 def _check_elements(spec: FixedLenSequenceFeature, key: str, of: str) -> None:
     if of == "sequence_features":
         if spec.default_value is not None:
-            raise ConfigurationError(f"Feature {key!r} of {of} does not accept default_value. Omit it.")
+            raise ConfigurationError(f"Feature {key!r} of {of} does not accept default_value", advice="Omit it")
         return
     if not spec.allow_missing:
-        raise ConfigurationError(f"Feature {key!r}: FixedLenSequenceFeature needs allow_missing=True in an Example. Pass it.")
+        raise ConfigurationError(
+            f"Feature {key!r}: FixedLenSequenceFeature needs allow_missing=True in an Example", advice="Pass it"
+        )
     if math.prod(spec.shape) == 0:
-        raise ConfigurationError(f"Feature {key!r} has elements of shape {spec.shape}, which is empty. Use sizes above 0.")
+        raise ConfigurationError(
+            f"Feature {key!r} has elements of shape {spec.shape}, which is empty", advice="Use sizes above 0"
+        )
     if spec.default_value is not None:
         default_values(spec.default_value, spec.dtype, 1, key)
 
@@ -420,11 +434,13 @@ def _check_sparse(spec: SparseFeature, key: str) -> None:
     keys, sizes = spec.index_keys, spec.sizes
     is_named = bool(spec.index_key) and bool(spec.value_key)  # as in TensorFlow, which allows the empty key in a list
     if not is_named or not all(isinstance(name, str) for name in (*keys, spec.value_key)):
-        raise ConfigurationError(f"Feature {key!r} has no index_key or value_key. Pass both keys.")
+        raise ConfigurationError(f"Feature {key!r} has no index_key or value_key", advice="Pass both keys")
     together = isinstance(spec.index_key, tuple) == isinstance(spec.size, tuple) and len(sizes) == len(keys)
     if not together or not all(isinstance(size, int) for size in sizes):
         raise ConfigurationError(
-            f"Feature {key!r} has index_key={spec.index_key!r} and size={spec.size!r}. Pass one size for each key."
+            f"Feature {key!r} has index_key={spec.index_key!r} and size={spec.size!r}",
+            advice="Pass one size for each key",
+            value=spec.index_key,
         )
 
 
@@ -436,7 +452,7 @@ def _check_together(specs: Mapping[str, Spec]) -> None:
             before = known.setdefault(key, form)
             if before != form:
                 reason = f"reads key {key!r} as {form}, but it is also read as {before}"
-                raise ConfigurationError(f"Feature {name!r} {reason}. Read each key in one way.")
+                raise ConfigurationError(f"Feature {name!r} {reason}", advice="Read each key in one way")
 
 
 def _uses(name: str, spec: Spec) -> list[tuple[str, str]]:
@@ -464,13 +480,14 @@ def default_values(given: Any, dtype: str, count: int, key: str) -> npt.NDArray[
     """
     if hasattr(given, "op") and hasattr(given, "graph"):
         raise ConfigurationError(
-            f"default_value={given!r} of feature {key!r} is a graph tensor without a value. "
-            "Pass the value itself, such as default_value=0."
+            f"default_value={given!r} of feature {key!r} is a graph tensor without a value",
+            advice="Pass the value itself, such as default_value=0",
+            value=given,
         )
     leaves = list(_leaves(given))
     if len(leaves) != count:
         raise ConfigurationError(
-            f"default_value={given!r} of feature {key!r} has {len(leaves)} values, but {count} are needed."
+            f"default_value={given!r} of feature {key!r} has {len(leaves)} values, but {count} are needed.", value=given
         )
     if dtype == "string":
         made = np.empty(count, object)
@@ -483,7 +500,7 @@ def default_values(given: Any, dtype: str, count: int, key: str) -> npt.NDArray[
             made = np.array(leaves if fits else [], NUMPY_TYPES[dtype])
     if not fits:
         raise ConfigurationError(
-            f"default_value={given!r} of feature {key!r} is not a valid {dtype}. Pass values of that type."
+            f"default_value={given!r} of feature {key!r} is not a valid {dtype}", advice="Pass values of that type", value=given
         )
     return made
 

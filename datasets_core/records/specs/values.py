@@ -81,7 +81,7 @@ class SparseValue:
             outside = ((self.indices < 0) | (self.indices >= self.dense_shape)).any(axis=1)
             if outside.any():
                 place = self.indices[int(outside.argmax())].tolist()
-                raise ConfigurationError(f"A value is at {place}, outside the array's {shape}. Use a larger size.")
+                raise ConfigurationError(f"A value is at {place}, outside the array's {shape}", advice="Use a larger size")
             dense[tuple(self.indices.T)] = self.values
         return dense
 

@@ -527,7 +527,9 @@ def checked_rules(rules: Rules) -> Rules:
         ConfigurationError: the name is unknown.
     """
     if rules not in get_args(Rules):
-        raise ConfigurationError(f"Unknown rules={rules!r}. Pass one of {', '.join(map(repr, get_args(Rules)))}.")
+        raise ConfigurationError(
+            f"Unknown rules={rules!r}", advice=f"Pass one of {', '.join(map(repr, get_args(Rules)))}", value=rules
+        )
     return rules
 
 
@@ -536,7 +538,9 @@ def _octets(data: object) -> bytes:
         return data
     if isinstance(data, bytearray | memoryview):
         return bytes(data)
-    raise ArgumentTypeError(f"A serialized message must be bytes, not {type(data).__name__}. Pass the bytes of one record.")
+    raise ArgumentTypeError(
+        f"A serialized message must be bytes, not {type(data).__name__}", advice="Pass the bytes of one record"
+    )
 
 
 def _name(key: bytes) -> str:

@@ -75,10 +75,10 @@ class RecordBlock:
             ArgumentTypeError: `rows` is not a slice.
         """
         if not isinstance(rows, slice):
-            raise ArgumentTypeError(f"records[{rows!r}] is not a slice. Use records[start:stop], or list(records).")
+            raise ArgumentTypeError(f"records[{rows!r}] is not a slice", advice="Use records[start:stop], or list(records)")
         start, stop, step = rows.indices(len(self))
         if step != 1:
-            raise ConfigurationError(f"records[{rows}] has step {step}, but only step 1 is supported. Omit the step.")
+            raise ConfigurationError(f"records[{rows}] has step {step}, but only step 1 is supported", advice="Omit the step")
         part = slice(start, max(start, stop))
         return RecordBlock(self.data, self.starts[part], self.stops[part], self.first + start, self.name, self.offset)
 

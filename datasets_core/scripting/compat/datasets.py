@@ -102,26 +102,34 @@ class NestedDataStructure:
 
 
 def cast_to_python_objects(obj: Any, only_1d_for_numpy: bool = False, optimize_list_casting: bool = True) -> Any:
-    """Return a value with arrays and tensors as lists.
+    """Return a value with tensors as arrays, and objects of pandas as lists, dicts, and times of Python.
 
     Args:
         obj: the value.
-        only_1d_for_numpy: True to leave arrays of one dimension unchanged.
+        only_1d_for_numpy: True to return arrays of more dimensions as lists of arrays of one.
         optimize_list_casting: ignored.
 
-    >>> cast_to_python_objects({"a": np.ones((1, 2), "int8"), "b": (np.float64(1),)})
-    {'a': [[1, 1]], 'b': [1.0]}
+    >>> cast_to_python_objects({"a": np.ones((1, 2), "int8"), "b": (np.float64(1),)}, only_1d_for_numpy=True)
+    {'a': [array([1, 1], dtype=int8)], 'b': (np.float64(1.0),)}
     """
     if isinstance(obj, Mapping):
         return {name: cast_to_python_objects(value, only_1d_for_numpy) for name, value in obj.items()}
     if isinstance(obj, (list, tuple)):
-        return [cast_to_python_objects(value, only_1d_for_numpy) for value in obj]
+        found = [cast_to_python_objects(value, only_1d_for_numpy) for value in obj]
+        return tuple(found) if type(obj) is tuple else found
     if is_tensor(type(obj)):
         obj = tensor_array(obj)
-    if isinstance(obj, np.ndarray) and only_1d_for_numpy and obj.ndim:
-        return obj if obj.ndim == 1 else [cast_to_python_objects(value, only_1d_for_numpy) for value in obj]
-    if isinstance(obj, (np.ndarray, np.generic)) or type(obj).__module__.startswith("pandas.core."):
-        return obj.tolist() if hasattr(obj, "tolist") else obj
+    if isinstance(obj, np.ndarray) and not obj.ndim:
+        return obj[()]
+    if isinstance(obj, np.ndarray) and only_1d_for_numpy and obj.ndim > 1:
+        return [cast_to_python_objects(value, only_1d_for_numpy) for value in obj]
+    if type(obj).__module__.partition(".")[0] == "pandas":
+        if hasattr(obj, "columns"):
+            return cast_to_python_objects(obj.to_dict("list"), only_1d_for_numpy)
+        for convert in ("to_pydatetime", "to_pytimedelta", "tolist"):
+            if hasattr(obj, convert):
+                value = getattr(obj, convert)()
+                return cast_to_python_objects(value, only_1d_for_numpy) if convert == "tolist" else value
     return obj
 
 
@@ -138,7 +146,7 @@ def filename_prefix_for_split(name: str, split: str) -> str:
     """
     if os.path.basename(name) != name or not re.fullmatch(r"\w+(\.\w+)*", split):
         raise ConfigurationError(
-            f"{name!r} and {split!r} are not valid names of a dataset and a split. Pass names without slashes."
+            f"{name!r} and {split!r} are not valid names of a dataset and a split", advice="Pass names without slashes"
         )
     return f"{camelcase_to_snakecase(name)}-{split}"
 
@@ -539,13 +547,13 @@ class _Labelled(TaskTemplate):
         if column not in features:
             known = ", ".join(map(repr, features))
             raise ConfigurationError(
-                f"The task {self.task!r} takes its labels from column {column!r}, which is not one of the "
-                f"features. Name one of {known}."
+                f"The task {self.task!r} takes its labels from column {column!r}, which is not one of the features",
+                advice=f"Name one of {known}",
             )
         if not isinstance(features[column], ClassLabel):
             raise ConfigurationError(
-                f"The task {self.task!r} takes its labels from column {column!r}, which is {features[column]!r}. "
-                "Make it a ClassLabel, or leave the task out."
+                f"The task {self.task!r} takes its labels from column {column!r}, which is {features[column]!r}",
+                advice="Make it a ClassLabel, or leave the task out",
             )
         aligned = copy.copy(self)
         schema = Features({**self.label_schema, "labels": features[column]})
@@ -604,8 +612,8 @@ class AutomaticSpeechRecognition(TaskTemplate):
         """
         if not isinstance(features.get(self.audio_column), Audio):
             raise ConfigurationError(
-                f"The task {self.task!r} takes its sounds from column {self.audio_column!r}, which is not an Audio feature. "
-                "Name a column of audio clips, or leave the task out."
+                f"The task {self.task!r} takes its sounds from column {self.audio_column!r}, which is not an Audio feature",
+                advice="Name a column of audio clips, or leave the task out",
             )
         aligned = copy.copy(self)
         schema = Features({**self.input_schema, "audio": features[self.audio_column]})

@@ -441,7 +441,9 @@ def decode_image(contents: Any, channels: int | None = None, dtype: Any = np.uin
     pillow = needed("PIL.Image", "tf.image.decode_image", "datasets_core[vision]")
     kind = _numpy_type(dtype)
     if kind not in (np.dtype(np.uint8), np.dtype(np.uint16)):
-        raise ConfigurationError(f"tf.image.decode_image to {kind} is not supported. Decode to tf.uint8, and divide by 255.")
+        raise ConfigurationError(
+            f"tf.image.decode_image to {kind} is not supported", advice="Decode to tf.uint8, and divide by 255"
+        )
     try:
         with pillow.open(io.BytesIO(_data(contents)), formats=("JPEG", "PNG", "GIF", "BMP")) as image:
             if image.format == "GIF":

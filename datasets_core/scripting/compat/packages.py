@@ -129,7 +129,9 @@ def as_path(path: PathLike) -> Path:
     """
     text = os.fspath(path)
     if is_url(text) and not text.startswith("file://"):
-        raise ConfigurationError(f"{text!r} is on no disk of this machine. Fetch it by dl_manager.download.")
+        raise ConfigurationError(
+            f"{text!r} is on no disk of this machine", advice="Fetch it by dl_manager.download", value=text
+        )
     return Path(text.removeprefix("file://"))
 
 
@@ -268,7 +270,9 @@ def _local(given: Given) -> str:
         if path.startswith("file://"):
             return path.removeprefix("file://")
         raise ConfigurationError(
-            f"{path!r} is on no disk of this machine. Fetch it by dl_manager.download, or install tensorflow."
+            f"{path!r} is on no disk of this machine",
+            advice="Fetch it by dl_manager.download, or install tensorflow",
+            value=path,
         )
     return path
 

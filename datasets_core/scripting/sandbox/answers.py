@@ -230,8 +230,8 @@ class Answers:
             self._name_bytes += sum(2 * len(name) + len(self._folder) for name in new)
             if self._name_bytes > _MOST_NAME_BYTES:
                 raise DatasetBuildError(
-                    f"{self._granted.script} asks for files by names of more than {_MOST_NAME_BYTES >> 20} MiB in all. Put "
-                    "them into archives."
+                    f"{self._granted.script} asks for files by names of more than {_MOST_NAME_BYTES >> 20} MiB in all",
+                    advice="Put them into archives",
                 )
             if not what.startswith("extract"):
                 self._check([name for name in new if self._is_remote(name)])
@@ -241,8 +241,8 @@ class Answers:
 
     def _unasked(self, name: str) -> DatasetBuildError:
         return DatasetBuildError(
-            f"{self._granted.script} asks for {redact(name)!r} in another process, and did not when its splits were "
-            "named. Fix the script: it must ask for the same files each time."
+            f"{self._granted.script} asks for {redact(name)!r} in another process, and did not when its splits were named",
+            advice="Fix the script: it must ask for the same files each time",
         )
 
     def _check(self, urls: list[str]) -> None:
@@ -364,7 +364,9 @@ class Answers:
 
     def _opened(self, url: str) -> dict[str, Any]:
         if len(self._open) >= _MOST_OPEN:
-            raise DatasetBuildError(f"{self._granted.script} has {_MOST_OPEN} files open. Close them when they are read.")
+            raise DatasetBuildError(
+                f"{self._granted.script} has {_MOST_OPEN} files open", advice="Close them when they are read"
+            )
         data: BinaryIO
         if self._before is None and self._own is not None and self._is_own(url):
             held, data = self._own.opened(url)
@@ -379,7 +381,7 @@ class Answers:
     def _of_open(self, what: str, question: Mapping[str, Any]) -> dict[str, Any]:
         number = question.get("handle", 0)
         if number not in self._open:
-            raise DatasetBuildError(f"{self._granted.script} reads a file that is not open. Open it again.")
+            raise DatasetBuildError(f"{self._granted.script} reads a file that is not open", advice="Open it again")
         data, is_public = self._open[number]
         if what == "close":
             del self._open[number]

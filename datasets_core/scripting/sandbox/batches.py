@@ -156,7 +156,7 @@ def decoded(form: Any, held: Callable[[Mapping[str, Any]], Any]) -> Any:
 
 def _no_form(form: object) -> ConfigurationError:
     return ConfigurationError(
-        f"{shown(repr(form), 100)} stands for no value that a confined script is given, or gives. Do not trust it."
+        f"{shown(repr(form), 100)} stands for no value that a confined script is given, or gives", advice="Do not trust it"
     )
 
 
@@ -176,8 +176,8 @@ def refused(value: Any) -> dict[str, Any]:
         ConfigurationError: always.
     """
     raise ConfigurationError(
-        f"{value!r} ({type(value).__name__}) cannot be passed to a confined script. Give texts, numbers, lists and dicts of "
-        "them, or pass trust_remote_code=True if you trust the script."
+        f"{value!r} ({type(value).__name__}) cannot be passed to a confined script",
+        advice="Give texts, numbers, lists and dicts of them, or pass trust_remote_code=True if you trust the script",
     )
 
 

@@ -6,7 +6,6 @@ links it into the script's own folder. Other commits and repositories are not av
 
 from __future__ import annotations
 
-import logging
 import os
 import posixpath
 import shutil
@@ -22,6 +21,7 @@ from datasets_core.errors import (
     DataFilesNotFoundError,
     DeniedAccessError,
     DownloadError,
+    logger_of,
     redact,
 )
 from datasets_core.fetch.checksums import DownloadConfig, FileRecord, record_of
@@ -37,7 +37,7 @@ if TYPE_CHECKING:
 # Rights of a sandboxed script: files below its own folders, and answers of public servers.
 
 
-logger = logging.getLogger(__name__)
+logger = logger_of(__name__)
 
 _LONGEST_URL = 8192
 
@@ -326,8 +326,8 @@ class OwnFiles:
         for name, path in paths.items():
             if path not in self._commit.files:
                 raise DataFilesNotFoundError(
-                    f"{redact(name)} is not a file of {self._commit.repo_id} at commit {self._commit.sha}. "
-                    "Check its name in the script; relative paths start from the root of the repository."
+                    f"{redact(name)} is not a file of {self._commit.repo_id} at commit {self._commit.sha}",
+                    advice="Check its name in the script; relative paths start from the root of the repository",
                 )
         here = self._fresh if force else {path for path in paths.values() if self._is_here(path)}
         wanted = [path for path in dict.fromkeys(paths.values()) if path not in here]

@@ -285,7 +285,7 @@ def _identifier(value: Any) -> str:
 def _folder_name(value: Any) -> str:
     check_name(_text(value))
     if len(os.fsencode(value)) > _LONGEST_NAME or not value.isprintable() or ".incomplete-" in value:
-        raise ConfigurationError(f"{value[:100]!r} is not a valid folder name. Fix the names in the script.")
+        raise ConfigurationError(f"{value[:100]!r} is not a valid folder name", advice="Fix the names in the script")
     return str(value)
 
 
@@ -325,7 +325,7 @@ def _remote_value_of(form: Mapping[str, Any]) -> Any:
     if kind == "files":
         return files_of(inner)
     if kind == "shown":
-        return RemoteText(_text(inner))
+        return RemoteText(shown(_text(inner)))
     raise ValueError(kind)
 
 

@@ -81,7 +81,8 @@ class RemoteDownloads(DownloadManager):
 
     def __getstate__(self) -> NoReturn:
         raise ConfigurationError(
-            "The download manager of a confined script cannot be kept as a value. Give its paths to _generate_examples instead."
+            "The download manager of a confined script cannot be kept as a value",
+            advice="Give its paths to _generate_examples instead",
         )
 
     @property
@@ -139,8 +140,8 @@ class RemoteDownloads(DownloadManager):
             ConfigurationError: always.
         """
         raise ConfigurationError(
-            f"{self._script} is built by a pipeline of Apache Beam, which cannot run confined. "
-            "Pass trust_remote_code=True if you trust the script."
+            f"{self._script} is built by a pipeline of Apache Beam, which cannot run confined",
+            advice="Pass trust_remote_code=True if you trust the script",
         )
 
     def get_recorded_sizes_checksums(self) -> dict[str, dict[str, Any]]:

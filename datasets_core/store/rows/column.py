@@ -65,7 +65,7 @@ class Column(Sequence[Any]):
         found = source[column_name]
         if not isinstance(found, Column):
             raise ArgumentTypeError(
-                f"{type(source).__name__} has no column {column_name!r}. Give a dataset and one of its columns."
+                f"{type(source).__name__} has no column {column_name!r}", advice="Give a dataset and one of its columns"
             )
         self._view, self._path, self._feature = found._view, found._path, found._feature
 

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import numpy as np
 import pyarrow as pa
 
+from datasets_core.config import has_alias
 from datasets_core.errors import (
     ArgumentTypeError,
     CastError,
@@ -48,7 +49,9 @@ def columns_table(
     from datasets_core.features.cast import cast_table
 
     if not isinstance(mapping, Mapping):
-        raise ArgumentTypeError(f"from_dict() takes a dict of columns, found {type(mapping).__name__}. Use from_list for rows.")
+        raise ArgumentTypeError(
+            f"from_dict() takes a dict of columns, found {type(mapping).__name__}", advice="Use from_list for rows"
+        )
     check_mixed(on_mixed_types)
     check_columns(extra_columns, missing_columns)
     if features is not None:
@@ -61,8 +64,8 @@ def columns_table(
         first = next(iter(lengths))
         odd = next(name for name in lengths if lengths[name] != lengths[first])
         raise CastError(
-            f"Column {odd!r} has {lengths[odd]} values, but column {first!r} has {lengths[first]}. "
-            "Give columns of the same length."
+            f"Column {odd!r} has {lengths[odd]} values, but column {first!r} has {lengths[first]}",
+            advice="Give columns of the same length",
         )
     schema = pa.schema([table.schema.field(0) for table in tables.values()])
     table = pa.Table.from_arrays([table.column(0) for table in tables.values()], schema=schema)
@@ -77,7 +80,9 @@ def columns_table(
 def _column_table(name: str, values: Any, features: Features | None, on_mixed_types: str | None) -> pa.Table:
     """Return one column as a table, because a feature is stored in a schema."""
     if features is not None and name not in features:
-        raise CastError(f"Column {name!r} is not in the features. Add it, or pass extra_columns='ignore' to leave it out.")
+        raise CastError(
+            f"Column {name!r} is not in the features", advice="Add it, or pass extra_columns='ignore' to leave it out"
+        )
     if isinstance(values, (pa.Array, pa.ChunkedArray)):
         return pa.table([values], names=[name])
     if is_tensor(type(values)):
@@ -87,7 +92,9 @@ def _column_table(name: str, values: Any, features: Features | None, on_mixed_ty
     try:
         rows = [{name: value} for value in values]
     except TypeError:
-        raise ArgumentTypeError(f"Column {name!r} is {values!r}, not a list of values. Give a list or an array.") from None
+        raise ArgumentTypeError(
+            f"Column {name!r} is {values!r}, not a list of values", advice="Give a list or an array", value=values
+        ) from None
     kinds = None if features is None else Features({name: features[name]})
     if not rows and kinds is None:
         return pa.table([pa.nulls(0)], names=[name])
@@ -112,10 +119,15 @@ def rows_table(
         CastError: values that share no type or do not fit their feature, with column and row.
     """
     if isinstance(rows, (str, bytes, Mapping)) or not isinstance(rows, Iterable):
-        raise ArgumentTypeError(f"from_list() takes a list of dicts, found {type(rows).__name__}. Use from_dict for columns.")
+        raise ArgumentTypeError(
+            f"from_list() takes a list of dicts, found {type(rows).__name__}", advice="Use from_dict for columns"
+        )
     check_mixed(on_mixed_types)
     check_columns(extra_columns, missing_columns)
     listed = list(rows)
+    if features is None and has_alias() and listed and all(isinstance(row, Mapping) for row in listed):
+        first = listed[0].keys()  # `datasets` takes these columns
+        listed = [row if row.keys() <= first else {name: row.get(name) for name in first} for row in listed]
     if features is None and on_mixed_types == "use_json" and all(isinstance(row, Mapping) for row in listed):
         names = list(dict.fromkeys(name for row in listed for name in row))
         return columns_table({name: [row.get(name) for row in listed] for name in names}, None, on_mixed_types)
@@ -136,17 +148,23 @@ def check_columns(extra_columns: str, missing_columns: str = "raise") -> None:
         ConfigurationError: an unknown value.
     """
     if extra_columns not in ("raise", "ignore"):
-        raise ConfigurationError(f"extra_columns={extra_columns!r} is unknown. Give 'raise' (an error) or 'ignore'.")
+        raise ConfigurationError(
+            f"extra_columns={extra_columns!r} is unknown", advice="Give 'raise' (an error) or 'ignore'", value=extra_columns
+        )
     if missing_columns not in ("raise", "insert"):
-        raise ConfigurationError(f"missing_columns={missing_columns!r} is unknown. Give 'raise' (an error) or 'insert'.")
+        raise ConfigurationError(
+            f"missing_columns={missing_columns!r} is unknown",
+            advice="Give 'raise' (an error) or 'insert'",
+            value=missing_columns,
+        )
 
 
 def _check_missing(names: Collection[str], features: Features, missing_columns: str) -> None:
     missing = next((name for name in features if name not in names), None)
     if names and missing is not None and missing_columns == "raise":
         raise CastError(
-            f"The features have a column {missing!r}, and the data have only {', '.join(map(repr, names))}. Add it to the "
-            "data, or pass missing_columns='insert' for a column of None."
+            f"The features have a column {missing!r}, and the data have only {', '.join(map(repr, names))}",
+            advice="Add it to the data, or pass missing_columns='insert' for a column of None",
         )
 
 
@@ -157,7 +175,11 @@ def check_mixed(on_mixed_types: str | None) -> None:
         ConfigurationError: neither None nor 'use_json'.
     """
     if on_mixed_types not in (None, "use_json"):
-        raise ConfigurationError(f"Invalid on_mixed_types={on_mixed_types!r}. Give None (raise an error) or 'use_json'.")
+        raise ConfigurationError(
+            f"Invalid on_mixed_types={on_mixed_types!r}",
+            advice="Give None (raise an error) or 'use_json'",
+            value=on_mixed_types,
+        )
 
 
 def buffer_table(buffer: Any) -> pa.Table:
@@ -195,8 +217,8 @@ def check_callable(generator: object) -> None:
     """
     if not callable(generator):
         raise ArgumentTypeError(
-            f"generator must be callable: a function that yields dicts, found {type(generator).__name__}. "
-            "Pass the function itself, not its result."
+            f"generator must be callable: a function that yields dicts, found {type(generator).__name__}",
+            advice="Pass the function itself, not its result",
         )
 
 
@@ -209,7 +231,9 @@ def named_arguments(gen_kwargs: object) -> dict[str, Any]:
     if gen_kwargs is None:
         return {}
     if not isinstance(gen_kwargs, Mapping):
-        raise ArgumentTypeError(f"gen_kwargs={gen_kwargs!r} is not a dict. Give the arguments of the generator by name.")
+        raise ArgumentTypeError(
+            f"gen_kwargs={gen_kwargs!r} is not a dict", advice="Give the arguments of the generator by name", value=gen_kwargs
+        )
     return dict(gen_kwargs)
 
 
@@ -243,7 +267,7 @@ class Recipe:
         made = self.generator(**self.kwargs)
         if not isinstance(made, Iterable):
             raise ArgumentTypeError(
-                f"The generator returned {type(made).__name__}, which is not iterable. Yield dicts from it."
+                f"The generator returned {type(made).__name__}, which is not iterable", advice="Yield dicts from it"
             )
         return iter(made)
 
@@ -264,8 +288,8 @@ def divided(kwargs: Mapping[str, Any], num_parts: int) -> list[dict[str, Any]]:
     if len(set(lengths.values())) > 1:
         shown = ", ".join(f"{name}: {length}" for name, length in lengths.items())
         raise ConfigurationError(
-            f"The lists in gen_kwargs have different lengths ({shown}), so num_proc cannot divide them. "
-            "Give lists of one length; use tuples for values that must not be divided."
+            f"The lists in gen_kwargs have different lengths ({shown}), so num_proc cannot divide them",
+            advice="Give lists of one length; use tuples for values that must not be divided",
         )
     total = next(iter(lengths.values()))
     count = max(1, min(num_parts, total))
@@ -486,7 +510,7 @@ def filled(table: RowTable, schema: pa.Schema) -> RowTable:
 
 def _check(name: str, found: pa.DataType, wanted: pa.DataType) -> None:
     if not _is_narrower(found, wanted):
-        raise CastError(f"Column {name!r} is {found}, which does not match {wanted}. Cast it first.")
+        raise CastError(f"Column {name!r} is {found}, which does not match {wanted}", advice="Cast it first")
 
 
 def _is_narrower(found: pa.DataType, wanted: pa.DataType) -> bool:

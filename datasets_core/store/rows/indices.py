@@ -27,7 +27,7 @@ def agreed(info: DatasetInfo | None, features: Features | None) -> tuple[Dataset
     features = as_features(features)
     if info is not None and info.features is not None:
         if features is not None and features != info.features:
-            raise ConfigurationError("features= and info.features differ. Pass one of them.")
+            raise ConfigurationError("features= and info.features differ", advice="Pass one of them")
         return info, info.features
     return info, features
 
@@ -37,7 +37,9 @@ def as_features(given: Any) -> Features | None:
     if given is None:
         return None
     if not isinstance(given, Mapping):
-        raise ArgumentTypeError(f"features={given!r} is not a schema. Give Features, or a dict of column to feature.")
+        raise ArgumentTypeError(
+            f"features={given!r} is not a schema", advice="Give Features, or a dict of column to feature", value=given
+        )
     return given.copy() if isinstance(given, Features) else Features(given).copy()
 
 
@@ -45,7 +47,9 @@ def names_of(columnnames_of: str | Sequence[str]) -> list[str]:
     if isinstance(columnnames_of, str):
         return [columnnames_of]
     if not isinstance(columnnames_of, Iterable):
-        raise ArgumentTypeError(f"{columnnames_of!r} is not a valid list of columns. Give a name or a list of names.")
+        raise ArgumentTypeError(
+            f"{columnnames_of!r} is not a valid list of columns", advice="Give a name or a list of names", value=columnnames_of
+        )
     return list(dict.fromkeys(columnnames_of))
 
 
@@ -53,20 +57,20 @@ def as_int(argument: str, given: Any) -> int:
     try:
         return operator.index(given)
     except TypeError:
-        raise ArgumentTypeError(f"{argument}={given!r} is not an integer. Give an int.") from None
+        raise ArgumentTypeError(f"{argument}={given!r} is not an integer", advice="Give an int", value=given) from None
 
 
 def row_count(verb: str, n: int) -> int:
     count = as_int("n", n)
     if count < 0:
-        raise ConfigurationError(f"Cannot {verb} {n} rows. Give a non-negative number.")
+        raise ConfigurationError(f"Cannot {verb} {n} rows", advice="Give a non-negative number")
     return count
 
 
 def checked_batch_size(batch_size: int) -> int:
     size = as_int("batch_size", batch_size)
     if size < 1:
-        raise ConfigurationError(f"Invalid batch_size={batch_size}. Give 1 or more.")
+        raise ConfigurationError(f"Invalid batch_size={batch_size}", advice="Give 1 or more")
     return size
 
 
@@ -83,7 +87,8 @@ def listed_ids(ids: Any) -> list[Any]:
         return [ids]
     if isinstance(ids, Mapping) or not isinstance(ids, Iterable):
         raise ArgumentTypeError(
-            f"rows() takes row ids, found {ids!r} of type {type(ids).__name__}. Give a list; select() takes row numbers."
+            f"rows() takes row ids, found {ids!r} of type {type(ids).__name__}",
+            advice="Give a list; select() takes row numbers",
         )
     given: Any = ids
     found: Any = (
@@ -97,7 +102,7 @@ def whole_number(argument: str, given: Any) -> int:
     try:
         return int(given.__index__())
     except AttributeError:
-        raise ArgumentTypeError(f"{argument}={given!r} is not an integer. Give an int.") from None
+        raise ArgumentTypeError(f"{argument}={given!r} is not an integer", advice="Give an int", value=given) from None
 
 
 def at_least(argument: str, given: Any, least: int) -> int:
@@ -108,7 +113,7 @@ def at_least(argument: str, given: Any, least: int) -> int:
     """
     number = whole_number(argument, given)
     if number < least:
-        raise ConfigurationError(f"Invalid {argument}={number}. Give {least} or more.")
+        raise ConfigurationError(f"Invalid {argument}={number}", advice=f"Give {least} or more")
     return number
 
 
@@ -150,7 +155,7 @@ def ints_of(column: pa.ChunkedArray) -> Ints:
     kind = column.type
     if not pa.types.is_integer(kind) or column.null_count:
         what = "nulls" if column.null_count else f"values of type {kind}"
-        raise ArgumentTypeError(f"Row numbers must be ints, but the column contains {what}. Give a column of ints.")
+        raise ArgumentTypeError(f"Row numbers must be ints, but the column contains {what}", advice="Give a column of ints")
     if kind.bit_width != 64:
         column = column.cast(pa.int64())
     # `to_numpy` would import pandas where it is installed: 0.3 s
@@ -217,9 +222,9 @@ def _sliced(keys: slice, size: int) -> range:
     try:
         return range(*keys.indices(size))
     except TypeError:
-        raise ArgumentTypeError(f"{keys!r} has non-integer bounds. {_ADVICE}.") from None
+        raise ArgumentTypeError(f"{keys!r} has non-integer bounds. {_ADVICE}.", value=keys) from None
     except ValueError:
-        raise ArgumentTypeError(f"{keys!r} has a step of 0. Give another step.") from None
+        raise ArgumentTypeError(f"{keys!r} has a step of 0", advice="Give another step", value=keys) from None
 
 
 def _ranged(keys: range, size: int) -> range | Ints:
@@ -243,7 +248,9 @@ def _as_array(keys: Any, size: int) -> npt.NDArray[Any]:
     if not isinstance(keys, np.ndarray):
         return _listed(keys, size)
     if keys.ndim != 1:
-        raise ArgumentTypeError(f"An array of shape {keys.shape} is not a valid row index. Give a one-dimensional array.")
+        raise ArgumentTypeError(
+            f"An array of shape {keys.shape} is not a valid row index", advice="Give a one-dimensional array"
+        )
     if hasattr(keys, "mask"):  # a masked array: hidden values select nothing
         return _listed(keys.tolist(), size)
     if keys.dtype.kind in "biu":

@@ -57,11 +57,13 @@ class DatasetFacts:
     @info.setter
     def info(self, info: DatasetInfo) -> None:
         if not isinstance(info, DatasetInfo):
-            raise ArgumentTypeError(f"The info of a dataset is a DatasetInfo, found {type(info).__name__}. Give a DatasetInfo.")
+            raise ArgumentTypeError(
+                f"The info of a dataset is a DatasetInfo, found {type(info).__name__}", advice="Give a DatasetInfo"
+            )
         own, features = info.copy(), self._info.features
         if own.features is not None and own.features != features:
             raise ConfigurationError(
-                "info.features differ from the features of the dataset. Cast the dataset to change its features."
+                "info.features differ from the features of the dataset", advice="Cast the dataset to change its features"
             )
         own.features, own.files_origin = features, self._info.files_origin
         self._info = own
@@ -226,18 +228,19 @@ class CustomRows:
         batch = self._transform(self._view.columns_at(rows))
         if not isinstance(batch, Mapping):
             raise ArgumentTypeError(
-                f"The transform returned {type(batch).__name__}, not a dict. "
-                f"Return a dict of columns, each of {len(rows)} values."
+                f"The transform returned {type(batch).__name__}, not a dict",
+                advice=f"Return a dict of columns, each of {len(rows)} values",
             )
         for name, values in batch.items():
             if not hasattr(values, "__len__") or isinstance(values, (str, bytes)):
                 raise ArgumentTypeError(
-                    f"The transform returned {type(values).__name__} for column {name!r}. Return a list of {len(rows)} values."
+                    f"The transform returned {type(values).__name__} for column {name!r}",
+                    advice=f"Return a list of {len(rows)} values",
                 )
             if len(values) != len(rows):
                 raise CastError(
-                    f"The transform returned {len(values)} values for column {name!r} of {len(rows)} rows. "
-                    "Return one for each row."
+                    f"The transform returned {len(values)} values for column {name!r} of {len(rows)} rows",
+                    advice="Return one for each row",
                 )
         return batch
 

@@ -310,7 +310,7 @@ def _fitting_features(table: RowTable, features: Features | None) -> Features:
     schema = table.schema
     if len(set(schema.names)) != len(schema.names):
         twice = next(name for name in schema.names if schema.names.count(name) > 1)
-        raise CastError(f"Two columns have the name {twice!r}. Rename one of them.")
+        raise CastError(f"Two columns have the name {twice!r}", advice="Rename one of them")
     try:
         found = Features.from_arrow_schema(schema)
     except ConfigurationError:
@@ -322,13 +322,16 @@ def _fitting_features(table: RowTable, features: Features | None) -> Features:
     if set(features) != set(found):
         odd = next(name for name in (*features, *found) if (name in features) != (name in found))
         where = "the features but not in the table" if odd in features else "the table but not in the features"
-        raise CastError(f"Column {odd!r} is in {where}. Give features for exactly the columns {', '.join(map(repr, found))}.")
+        raise CastError(
+            f"Column {odd!r} is in {where}", advice=f"Give features for exactly the columns {', '.join(map(repr, found))}"
+        )
     features = features.reorder_fields_as(found)
     for name, feature in features.items():
         wanted, stored = feature_to_arrow(feature), feature_to_arrow(found[name])
         if storage_type(wanted) != storage_type(stored):
             raise CastError(
-                f"Column {name!r} is stored as {stored}, but its feature {feature} needs {wanted}. Cast the table first."
+                f"Column {name!r} is stored as {stored}, but its feature {feature} needs {wanted}",
+                advice="Cast the table first",
             )
     return features
 
@@ -461,7 +464,9 @@ class Identified(Rows):
         """
         number = row_number(index, self.num_rows)
         if number is None:
-            raise ArgumentTypeError(f"{index!r} of type {type(index).__name__} is not a row number. Give an int.")
+            raise ArgumentTypeError(
+                f"{index!r} of type {type(index).__name__} is not a row number", advice="Give an int", value=index
+            )
         return self._ids(np.array([number], np.int64))[0]
 
     def row_ids(self, rows: Any = None) -> list[str]:

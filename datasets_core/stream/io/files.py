@@ -84,7 +84,9 @@ class Target:
         """
         path = os.fspath(given)
         if not isinstance(path, str):
-            raise ArgumentTypeError(f"{given!r} is neither a path nor a file. Give a path, a URL, or a file open for bytes.")
+            raise ArgumentTypeError(
+                f"{given!r} is neither a path nor a file", advice="Give a path, a URL, or a file open for bytes", value=given
+            )
         local = None if files.is_url(path) else os.path.expanduser(files.local_path(path))
         if path.endswith(("/", os.sep)) or (local is not None and os.path.isdir(local)):
             return cls(files.join(local or path, "data-{index:05d}" + suffix), True, storage_options)
@@ -94,7 +96,9 @@ class Target:
         if fields or is_sharded:
             name = f"out/part-{{index:05d}}{suffix}"
             raise ConfigurationError(
-                f"{redact(path)} does not contain {{index}}. Name a folder such as 'out/', or a pattern such as {name!r}."
+                f"{redact(path)} does not contain {{index}}",
+                advice=f"Name a folder such as 'out/', or a pattern such as {name!r}",
+                file=redact(path),
             )
         return cls(os.path.realpath(local) if local is not None else path, False, storage_options)
 
@@ -122,7 +126,7 @@ class Target:
         """
         if self.is_sharded and files.entry(self.path(0), self.storage_options) is not None:
             raise ConfigurationError(
-                f"{redact(self.path(0))} already exists from another write. Remove its files, or choose another folder."
+                f"{redact(self.path(0))} already exists from another write", advice="Remove its files, or choose another folder"
             )
 
     def put(self, local: str, number: int) -> None:
@@ -231,8 +235,8 @@ def write_json(stream: Streamed, request: WriteRequest) -> int:
     form = json_form(batches.sample, options)
     if form.is_whole:
         raise ConfigurationError(
-            "A stream cannot be written as one JSON document, as lines=False with these options requires. "
-            "Remove lines=False or the other options, or load the rows without streaming."
+            "A stream cannot be written as one JSON document, as lines=False with these options requires",
+            advice="Remove lines=False or the other options, or load the rows without streaming",
         )
     return _write(stream, batches, _text_form("JSON", form, batches, packer, request), request, place)
 

@@ -102,7 +102,7 @@ class StreamRows:
         """
         count = plan.num_rows
         if count is not None and count >= ENDLESS:
-            raise ConfigurationError(f"Split {split!r} is infinite. Limit it with take(n).")
+            raise ConfigurationError(f"Split {split!r} is infinite", advice="Limit it with take(n)")
         told = plan.features or features
         found = told or _features_of_head(plan, epoch, split)
         return cls(plan, epoch, found, split, embeds and any(map(has_media, found.values())), told is not None)
@@ -173,7 +173,7 @@ def _features_of_head(plan: Plan, epoch: int, split: str) -> Features:
         if rows:
             return _features_of(blocks)
     raise ConfigurationError(
-        f"Split {split!r} has no rows, so its column types are unknown. Give features, or remove the split."
+        f"Split {split!r} has no rows, so its column types are unknown", advice="Give features, or remove the split"
     )
 
 

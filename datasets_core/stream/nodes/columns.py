@@ -189,7 +189,7 @@ class Renamed(ColumnChange):
         after = [self.names.get(name, name) for name in before]
         for name in after:
             if after.count(name) > 1:
-                raise ConfigurationError(f"Two columns would have the name {name!r}. Give different names.")
+                raise ConfigurationError(f"Two columns would have the name {name!r}", advice="Give different names")
         return Features(dict(zip(after, before.values(), strict=True)))
 
     def origins(self, before: Mapping[str, str]) -> dict[str, str]:
@@ -232,8 +232,8 @@ class Added(_KeepsColumns):
         rows = np.asarray(numbers, np.int64)
         if len(rows) and int(rows.max()) >= len(self.values):
             raise ConfigurationError(
-                f"The column {self.name!r} has {len(self.values)} values, so row {len(self.values)} has none. "
-                "Give a value for each row."
+                f"The column {self.name!r} has {len(self.values)} values, so row {len(self.values)} has none",
+                advice="Give a value for each row",
             )
         alone = Kinds(Features({self.name: self.feature}))
         values = ArrowBlock(pa.RecordBatch.from_arrays([self.values], schema=alone.schema), alone).take(rows)
@@ -249,7 +249,7 @@ class Added(_KeepsColumns):
             ConfigurationError: a column of that name exists.
         """
         if self.name in before:
-            raise ConfigurationError(f"Column {self.name!r} already exists. Use another name, or remove it first.")
+            raise ConfigurationError(f"Column {self.name!r} already exists", advice="Use another name, or remove it first")
         return Features({**before, self.name: self.feature})
 
 
@@ -306,7 +306,7 @@ class Cast(_KeepsColumns):
             return Features({name: self.wanted.get(name, feature) for name, feature in before.items()})
         odd = next((name for name in before if name not in self.wanted), None)
         if odd is not None:
-            raise ConfigurationError(f"Column {odd!r} has no feature. Give features for all columns.")
+            raise ConfigurationError(f"Column {odd!r} has no feature", advice="Give features for all columns")
         return self.wanted
 
     def without(self, gone: Mapping[str, str]) -> Cast:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import logging
 import os
 import threading
 import weakref
@@ -18,7 +17,7 @@ import numpy as np
 import pyarrow as pa
 
 from datasets_core import errors
-from datasets_core.errors import ConfigurationError, TooManyErrorsError, redact, redact_text
+from datasets_core.errors import ConfigurationError, TooManyErrorsError, logger_of, redact, redact_text
 from datasets_core.files import disk_errors, is_url, local_path, locked, write_atomically
 from datasets_core.stream.nodes.block import ArrowBlock, Block, joined
 from datasets_core.stream.nodes.node import Delivery, State, chosen, counted, part
@@ -31,7 +30,7 @@ if TYPE_CHECKING:
 # values.
 
 
-logger = logging.getLogger(__name__)
+logger = logger_of(__name__)
 
 _SCHEMA = pa.schema(
     [
@@ -77,9 +76,13 @@ class Quarantine:
             ConfigurationError: another kind of file, or one that is not on this machine.
         """
         if is_url(self.path):
-            raise ConfigurationError(f"quarantine={redact(self.path)!r} is not a local file. Give the path of a local file.")
+            raise ConfigurationError(
+                f"quarantine={redact(self.path)!r} is not a local file", advice="Give the path of a local file"
+            )
         if not self.path.endswith((".jsonl", ".json", ".ndjson", ".parquet")):
-            raise ConfigurationError(f"quarantine={self.path!r} has an unknown extension. Give a .jsonl or a .parquet file.")
+            raise ConfigurationError(
+                f"quarantine={self.path!r} has an unknown extension", advice="Give a .jsonl or a .parquet file", value=self.path
+            )
 
     def write(self, delivery: Delivery, failed: Mapping[int, Exception], step: str) -> None:
         """Write rows that failed, except those in the file already.
@@ -142,7 +145,9 @@ class Quarantine:
 
     def _foreign(self, what: str) -> ConfigurationError:
         return ConfigurationError(
-            f"quarantine={self.path!r} already exists and does not contain failed rows: {what}. Give the path of a new file."
+            f"quarantine={self.path!r} already exists and does not contain failed rows: {what}",
+            advice="Give the path of a new file",
+            value=self.path,
         )
 
     def _add_to_parquet(self, records: list[dict[str, Any]]) -> None:

@@ -275,8 +275,11 @@ class RowsMade(RowChange):
                     raise self._refused(value)
                 if table.num_rows != 1:
                     raise CastError(
-                        f"The function of {self.function.verb}() returned {table.num_rows} rows for one row. Return one, or "
-                        "pass batched=True, batch_size=1, with which a function may return any number of rows."
+                        f"The function of {self.function.verb}() returned {table.num_rows} rows for one row",
+                        advice=(
+                            "Return one, or pass batched=True, batch_size=1, with which a function may return any number of "
+                            "rows"
+                        ),
                     )
                 made.append(table)
             return self.fitted(joined(made))
@@ -315,9 +318,11 @@ class RowsMade(RowChange):
             lengths = {name: len(values) for name, values in columns.items()}
             odd = next((name for name in kept if lengths[name] != lengths[list(columns)[-1]]), kept[0] if kept else None)
             raise ConfigurationError(
-                f"Column lengths mismatch after {self.function.verb}() of a batch: {lengths}. "
-                f"Return lists of the same length, or remove {odd!r} and other columns of different length with "
-                "remove_columns=."
+                f"Column lengths mismatch after {self.function.verb}() of a batch: {lengths}",
+                advice=(
+                    f"Return lists of the same length, or remove {odd!r} and other columns of different length with "
+                    "remove_columns="
+                ),
             )
         if not columns and not self.removed:
             return block
@@ -344,7 +349,8 @@ class RowsMade(RowChange):
 
     def _refused(self, value: Any) -> ArgumentTypeError:
         return ArgumentTypeError(
-            f"The function of {self.function.verb}() returned {type(value).__name__}. Return a dict of columns, or None."
+            f"The function of {self.function.verb}() returned {type(value).__name__}",
+            advice="Return a dict of columns, or None",
         )
 
 

@@ -515,7 +515,8 @@ def _merged(blocks: Sequence[Block | None], rows: int, kept: dict[Any, Kinds]) -
         for name in [] if block is None else block.names:
             if homes.setdefault(name, place) != place:
                 raise ConfigurationError(
-                    f"Column {name!r} is duplicated: it is in dataset {homes[name]} and in dataset {place}. Rename one of them."
+                    f"Column {name!r} is duplicated: it is in dataset {homes[name]} and in dataset {place}",
+                    advice="Rename one of them",
                 )
     found = [block for block in blocks if block is not None]
     arrow = [block for block in found if isinstance(block, ArrowBlock)]

@@ -119,19 +119,22 @@ class ReadConfig:
         for name in ("interleave_cycle_length", "interleave_block_length"):
             given = getattr(self, name)
             if given is not None and _whole(name, given) < 1:
-                raise ConfigurationError(f"Invalid {name}={given}. Give 1 or more, or None for {_LENGTH}.")
+                raise ConfigurationError(f"Invalid {name}={given}", advice=f"Give 1 or more, or None for {_LENGTH}")
         if self.shuffle_seed is not None:
             _whole("shuffle_seed", self.shuffle_seed)
         for name in ("interleave_sort_fn", "experimental_interleave_sort_fn"):
             function = getattr(self, name)
             if function is not None and not callable(function):
                 raise ArgumentTypeError(
-                    f"{name}={function!r} is not callable. Give a function that takes a list of FileInstructions."
+                    f"{name}={function!r} is not callable",
+                    advice="Give a function that takes a list of FileInstructions",
+                    value=function,
                 )
         functions = {self.interleave_sort_fn, self.experimental_interleave_sort_fn} - {None}
         if len(functions) > 1:
             raise ConfigurationError(
-                "interleave_sort_fn and experimental_interleave_sort_fn are two names of the same option. Give one of them."
+                "interleave_sort_fn and experimental_interleave_sort_fn are two names of the same option",
+                advice="Give one of them",
             )
         if self.input_context is not None:
             self._check_context()
@@ -141,11 +144,14 @@ class ReadConfig:
             count, index = _whole("num_input_pipelines", self.input_context.num_input_pipelines), self.pipeline[1]
         except AttributeError:
             raise ArgumentTypeError(
-                f"input_context={self.input_context!r} does not select files. "
-                "Give an object with the attributes num_input_pipelines and input_pipeline_id."
+                f"input_context={self.input_context!r} does not select files",
+                advice="Give an object with the attributes num_input_pipelines and input_pipeline_id",
+                value=self.input_context,
             ) from None
         if not 0 <= index < count:
-            raise ConfigurationError(f"input_pipeline_id={index} is out of range for {count} pipelines. Give 0 to {count - 1}.")
+            raise ConfigurationError(
+                f"input_pipeline_id={index} is out of range for {count} pipelines", advice=f"Give 0 to {count - 1}"
+            )
 
     @property
     def block_length(self) -> int:
@@ -188,7 +194,7 @@ class ReadConfig:
 
 def _whole(name: str, given: Any) -> int:
     if isinstance(given, bool) or not hasattr(given, "__index__"):
-        raise ArgumentTypeError(f"{name}={given!r} is not an integer. Give an int.")
+        raise ArgumentTypeError(f"{name}={given!r} is not an integer", advice="Give an int", value=given)
     return int(given.__index__())
 
 
@@ -225,8 +231,8 @@ def chosen_files(files: Sequence[FileRows], config: ReadConfig, lengths: Mapping
     count, index = config.pipeline
     if count > max(1, len(found)):
         raise ConfigurationError(
-            f"input_context divides {len(found)} files among {count} pipelines, so some of them get no files. "
-            "Divide the rows instead with even_splits() or shard()."
+            f"input_context divides {len(found)} files among {count} pipelines, so some of them get no files",
+            advice="Divide the rows instead with even_splits() or shard()",
         )
     return found[index::count]
 
@@ -236,7 +242,9 @@ def _sorted(files: Sequence[FileRows], function: SortFunction, lengths: Mapping[
     try:
         found = list(given)
     except TypeError:
-        raise ArgumentTypeError(f"The sort function returned {given!r}. Return the list of FileInstructions to read.") from None
+        raise ArgumentTypeError(
+            f"The sort function returned {given!r}", advice="Return the list of FileInstructions to read"
+        ) from None
     named = {file.name for file in files}
     return [_rows(file, named, lengths) for file in found]
 
@@ -249,18 +257,18 @@ def _instruction(file: FileRows, length: int) -> FileInstruction:
 def _rows(file: object, named: Set[str], lengths: Mapping[str, int]) -> FileRows:
     """Return the rows of an instruction, which the user may have changed or made."""
     if not isinstance(file, FileInstruction):
-        raise ArgumentTypeError(f"The sort function returned {file!r} in its list. Return FileInstructions.")
+        raise ArgumentTypeError(f"The sort function returned {file!r} in its list", advice="Return FileInstructions")
     if file.filename not in named:
         reason = "which is not part of the split" if file.filename in lengths else "which is not part of the dataset"
         raise ConfigurationError(
-            f"The sort function returned the file {file.filename!r}, {reason}. Return files of its argument."
+            f"The sort function returned the file {file.filename!r}, {reason}", advice="Return files of its argument"
         )
     length = lengths[file.filename]
     stop = length if file.take < 0 else file.skip + file.take
     if not 0 <= file.skip <= stop <= length:
         raise ConfigurationError(
-            f"The sort function returned skip={file.skip}, take={file.take} for {file.filename!r}, which has {length} rows. "
-            "Return rows that exist, or take=-1 for all rows to the end."
+            f"The sort function returned skip={file.skip}, take={file.take} for {file.filename!r}, which has {length} rows",
+            advice="Return rows that exist, or take=-1 for all rows to the end",
         )
     return FileRows(file.filename, file.skip, stop - file.skip)
 

@@ -128,7 +128,7 @@ class Stopping(StrEnum):
         found = next((each for each in cls if each == given), None)
         if found is None:
             names = ", ".join(repr(each.value) for each in cls)
-            raise ConfigurationError(f"Unknown stopping_strategy={given!r}. Available strategies: {names}.")
+            raise ConfigurationError(f"Unknown stopping_strategy={given!r}. Available strategies: {names}.", value=given)
         return found
 
     @property
@@ -241,8 +241,8 @@ class Weighted:
             if block > _MOST_BLOCK:
                 place = next(place for place, weight in enumerate(exact) if weight and _MOST_BLOCK * weight < total)
                 raise ConfigurationError(
-                    f"Dataset {place} has probability {float(weights[place])}, less than one row in {_MOST_BLOCK}. "
-                    "Remove it, or give it a larger probability."
+                    f"Dataset {place} has probability {float(weights[place])}, less than one row in {_MOST_BLOCK}",
+                    advice="Remove it, or give it a larger probability",
                 )
         shares = [round(Fraction(_WHOLE) * found / total) for found in accumulate(exact)]
         return cls(tuple(shares), block, key)
@@ -380,17 +380,18 @@ def checked_weights(weights: Any, num_sources: int, stopping: Stopping) -> Weigh
         last = found
     else:
         if 0 not in weights:
-            raise ConfigurationError("probabilities= by row must start with row 0. Add an entry for row 0.")
+            raise ConfigurationError("probabilities= by row must start with row 0", advice="Add an entry for row 0")
         for row in weights:
             if not isinstance(row, (int, np.integer)) or row < 0:
                 raise ConfigurationError(
-                    f"probabilities= by row has the key {row!r}, which is not a row number. Use non-negative ints."
+                    f"probabilities= by row has the key {row!r}, which is not a row number", advice="Use non-negative ints"
                 )
         stages = {int(row): _checked(weights[row], num_sources) for row in sorted(weights)}
         last = stages[max(stages)]
     if stopping is not Stopping.FIRST_EXHAUSTED and not all(last):
         raise ConfigurationError(
-            f"Dataset {last.index(0.0)} has probability 0, so it is never exhausted. Remove it, or use 'first_exhausted'."
+            f"Dataset {last.index(0.0)} has probability 0, so it is never exhausted",
+            advice="Remove it, or use 'first_exhausted'",
         )
     return stages if isinstance(weights, Mapping) else found
 
@@ -399,13 +400,17 @@ def _checked(weights: Any, num_sources: int) -> tuple[float, ...]:
     try:
         shares = tuple(float(weight) for weight in weights)
     except (TypeError, ValueError):
-        raise ArgumentTypeError(f"probabilities={weights!r} are not numbers. Give one for each dataset.") from None
+        raise ArgumentTypeError(
+            f"probabilities={weights!r} are not numbers", advice="Give one for each dataset", value=weights
+        ) from None
     if len(shares) != num_sources:
         raise ConfigurationError(
-            f"There are {len(shares)} probabilities for {num_sources} datasets. Give one for each dataset."
+            f"There are {len(shares)} probabilities for {num_sources} datasets", advice="Give one for each dataset"
         )
     if not all(share >= 0 for share in shares):
-        raise ConfigurationError(f"probabilities={list(shares)} contains a number outside 0 to 1. Give numbers from 0 to 1.")
+        raise ConfigurationError(
+            f"probabilities={list(shares)} contains a number outside 0 to 1", advice="Give numbers from 0 to 1"
+        )
     if not math.isclose(math.fsum(shares), 1, abs_tol=1e-8):
         raise ConfigurationError(f"probabilities={list(shares)} sum up to {math.fsum(shares)}. They must sum up to 1.")
     return shares
