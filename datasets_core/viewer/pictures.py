@@ -128,7 +128,7 @@ class Pictures:
         self._lock = threading.Condition()
         self._summary: Summary | None = None
         self._codes: dict[str, Codes] = {}
-        self._tables: _Tables | None = None
+        self._tables: _PairCounts | None = None
         self._error: BaseException | None = None
         self._done_rows, self._is_exact, self._is_stopped = 0, False, False
         self._is_begun = False
@@ -256,16 +256,16 @@ class Pictures:
 
     def _tables_of(
         self, codes: Mapping[str, Codes], moved: str | None, others: Sequence[Mapping[str, Any]], base: Mask | None
-    ) -> _Tables:
+    ) -> _PairCounts:
         """Return the counts by pairs of bins for a filter that is dragged: those of the last step if nothing else changed."""
         key = (moved, json.dumps(others, sort_keys=True))
         with self._lock:
             if self._tables is None or self._tables.key != key or self._tables.base is not base:
-                self._tables = _Tables(key, base)
+                self._tables = _PairCounts(key, base)
             return self._tables
 
     def _count(
-        self, table: _Tables, codes: Mapping[str, Codes], names: Sequence[str], others: Sequence[Mapping[str, Any]]
+        self, table: _PairCounts, codes: Mapping[str, Codes], names: Sequence[str], others: Sequence[Mapping[str, Any]]
     ) -> None:
         moved = table.key[0]
         masks = {str(each["column"]): self._passing(codes, each) for each in others}
@@ -320,7 +320,7 @@ class Pictures:
         return allowed
 
 
-class _Tables:
+class _PairCounts:
     """How many rows have each pair of a bin of the dragged column and a bin of another, under the filters that stay.
 
     A step of a drag adds up rows of these tables instead of going through the rows of the dataset.
