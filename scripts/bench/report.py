@@ -48,7 +48,7 @@ RECORDS_HEAD = """\
 | library | what | records per CPU second | MiB |
 |---|---|---|---|"""
 VIEWER_HEAD = """\
-| what | ours: wall (CPU) | at most | beside | wall (CPU) | theirs / ours, CPU |
+| what | ours: wall (CPU) | at most | other | wall (CPU) | theirs / ours, CPU |
 |---|---|---|---|---|---|"""
 
 Cell = dict[str, Any]
