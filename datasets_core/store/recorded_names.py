@@ -100,7 +100,8 @@ fetch.archive: KeptOpen _Forward _MemberFile _SharedFile _StrictTarInfo _TarOpen
 DownloadCache; fetch.checksum: Digest FileRecord RegisteredFile VerificationMode; fetch.daemons: Daemons Job StoppedError;
 fetch.decompress: _Decompressor _Frames _Gunzip _Streams; fetch.disk_cache: DiskCache; fetch.download_config: DownloadMode;
 fetch.extract: ExtractionCache; fetch.host_pauses: HostPauses; fetch.http: Attempts Credentials HttpClient HttpResponse
-TransientError _Answer OwnLinkError; fetch.http_ranges: HttpTransport; fetch.hub: Hub; fetch.hub.cache: HashCache Notes;
+TransientError _Answer OwnLinkError Received; fetch.http_ranges: HttpTransport; fetch.hub: Hub; fetch.hub.cache:
+HashCache Notes;
 fetch.hub.transfer: RefusalJudge; fetch.hub_blobs: BlobDigest BlobPart WrongBytesError; fetch.hub_branch: HubBranch;
 fetch.hub_cache: HubCache; fetch.hub_change: Change NewFile; fetch.hub_downloads: HubDownloads; fetch.hub_files: HubFiles
 Reuse; fetch.hub_listing: HubCommit HubFile; fetch.hub_requests: HubAnswer HubRequests UnansweredError; fetch.hub_storage:
@@ -240,7 +241,8 @@ transforms.mapping: Mapper _Stored; transforms.returned: ColumnEncoder; transfor
 Aggregation GroupFunction; dataset.relational: GroupBy Relational; stream.transforms: ExpressionMask; builders.binary: Avro
 Excel ExcelConfig Numpy NumpyConfig Orc Sqlite SqliteConfig TableConfig _Binary; scripting.compat.tensorflow: EagerSession
 OneShotIterator; engines.executor: ExecutorEngine; engines.ray: RayEngine; engines.dask: DaskEngine; viewer.report:
-_Correlations _Overlap _Pass _Report; viewer.queries: View _Base; viewer.pictures: Picture Pictures _Coder _StoppedError;
+_Correlations _Overlap _Pass _Report; viewer.queries: View _Base; viewer.pictures: Picture Pictures _Coder _StoppedError
+_PairCounts;
 viewer.cells: Limits; viewer.opening: Opened; viewer.media: Content; viewer.server: Viewer; building.write.exchange:
 Exchange; store.diff: _Tables; io.tfds: TfdsForm TfdsRows; stream.io.write: _Attempt;
 tfds.reading: SerializedParser
