@@ -22,8 +22,8 @@ from datasets_core.features.schema import Features
 from datasets_core.fetch.checksums import digest_of
 from datasets_core.meta.listings import TABLES, DatasetFile, DatasetFiles
 from datasets_core.progress import Progress, progress
-from datasets_core.store.manifest import runs, staging_base, sums_of_stream
-from datasets_core.store.pieces import BatchRows
+from datasets_core.store.manifest import runs, staging_base
+from datasets_core.store.pieces import BatchRows, sums_of_stream
 from datasets_core.store.rows.rows import Rows
 from datasets_core.store.shard import FileShard
 

@@ -21,7 +21,8 @@ from datasets_core import files
 from datasets_core.config import settings
 from datasets_core.errors import CastError, ConfigurationError
 from datasets_core.features.schema import plain_schema, plain_type
-from datasets_core.store.manifest import EXTENSIONS, ShardRecord, crc32c_extend, runs, temporary_path
+from datasets_core.store.manifest import EXTENSIONS, ShardRecord, runs, temporary_path
+from datasets_core.store.pieces import crc32c_extend
 
 if TYPE_CHECKING:
     from datasets_core.engines.threads import Job
