@@ -7,7 +7,6 @@ no other file.  `embed_files=False` stores their paths instead.
 from __future__ import annotations
 
 import copy
-import logging
 import os
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -21,7 +20,7 @@ import pyarrow as pa
 
 from datasets_core.building.hooks import BuilderConfig, SplitGenerator
 from datasets_core.config import settings
-from datasets_core.errors import ConfigurationError, redact
+from datasets_core.errors import ConfigurationError, logger_of, redact
 from datasets_core.features.arrow import (
     list_array,
     list_parts,
@@ -60,7 +59,7 @@ _FETCHED_TOGETHER = 16
 _SPLIT_WORDS = frozenset(word for words in SPLIT_KEYWORDS.values() for word in words)
 
 
-logger = logging.getLogger(__name__)
+logger = logger_of(__name__)
 
 _SAID_BYTES = 1_000_000_000  # a copy that is larger is announced
 

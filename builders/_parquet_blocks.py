@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import contextlib
 import itertools
-import logging
 import os
 import warnings
 from collections.abc import Generator, Iterator, Sequence
@@ -15,7 +14,7 @@ import numpy as np
 import pyarrow as pa
 
 from datasets_core.config import settings
-from datasets_core.errors import DatasetsCoreError, FileFormatError
+from datasets_core.errors import DatasetsCoreError, FileFormatError, logger_of
 from datasets_core.features.formats.formats import RowFormat
 from datasets_core.features.schema import Features
 from datasets_core.fetch.ranges.file import RangeFile
@@ -108,7 +107,7 @@ def filter_steps(filters: Any, columns: Sequence[str] | None, features: Features
 # `ParquetBlocks`: a local or remote Parquet file; each row group is a block.
 
 
-logger = logging.getLogger(__name__)
+logger = logger_of(__name__)
 
 _MAGIC = b"PAR1"
 _ENCRYPTED = b"PARE"

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import contextlib
 import copy
-import logging
 import os
 import re
 import sys
@@ -17,7 +16,7 @@ import pyarrow as pa
 
 from datasets_core.building.builder import ArrowBasedBuilder
 from datasets_core.building.hooks import SplitGenerator
-from datasets_core.errors import ConfigurationError, DataFilesWarning, DatasetsCoreError, redact
+from datasets_core.errors import ConfigurationError, DataFilesWarning, DatasetsCoreError, logger_of, redact
 from datasets_core.features.arrow import merge_types
 from datasets_core.features.schema import Features
 from datasets_core.files import COMPRESSIONS, HEAD_BYTES, is_http, is_local_path, is_url, kind_of
@@ -65,7 +64,7 @@ def empty_batch(schema: pa.Schema) -> pa.RecordBatch:
     return pa.RecordBatch.from_arrays([pa.nulls(0, field.type) for field in schema], schema=schema)
 
 
-logger = logging.getLogger(__name__)
+logger = logger_of(__name__)
 
 _ARCHIVES = frozenset({"zip", "tar", "rar", "7z"})
 _SHOWN = 5

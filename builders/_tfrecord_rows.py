@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import logging
 import os
 import threading
 from collections.abc import Generator, Iterator, Sequence
@@ -17,7 +16,15 @@ import pyarrow as pa
 
 from datasets_core.building.marks import Mark, TextFile, packed, unpacked
 from datasets_core.engines.threads import renewed_after_fork
-from datasets_core.errors import DamagedRecordError, DatasetsCoreError, ExampleError, FileChangedError, FileFormatError, redact
+from datasets_core.errors import (
+    DamagedRecordError,
+    DatasetsCoreError,
+    ExampleError,
+    FileChangedError,
+    FileFormatError,
+    logger_of,
+    redact,
+)
 from datasets_core.features.schema import Features
 from datasets_core.fetch.ranges.file import LocalRanges, RangeFile
 from datasets_core.fetch.streaming import StreamingDownloadManager
@@ -177,7 +184,7 @@ def _undone(source: Source, handle: BinaryIO, kind: str) -> Any:
     return source.undone(handle) if kind in _OTHERS else inflated(handle, name=source.name, compression=kind)
 
 
-logger = logging.getLogger(__name__)
+logger = logger_of(__name__)
 
 T = TypeVar("T")
 
@@ -414,9 +421,6 @@ def num_records(reading: TfRecordReading, path: str, name: str) -> int:
 
 
 # -- TFRecord files with an index, local or remote, in runs of records: each run is a block
-
-
-logger = logging.getLogger(__name__)
 
 
 def has_index(path: str, dl_manager: Any) -> bool:

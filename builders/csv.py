@@ -7,7 +7,6 @@ if it is installed, for options that only it has.
 from __future__ import annotations
 
 import io
-import logging
 import numbers
 import os
 import re
@@ -20,7 +19,7 @@ from typing import TYPE_CHECKING, Any, Literal
 import pyarrow as pa
 
 from datasets_core.building.hooks import BuilderConfig
-from datasets_core.errors import ConfigurationError, FileFormatError
+from datasets_core.errors import ConfigurationError, FileFormatError, logger_of
 from datasets_core.features.base import Feature, Value
 from datasets_core.files import disk_errors
 from datasets_core.optional import needed
@@ -171,7 +170,7 @@ def _columns(frame: Any, rules: TextRules, settled: ColumnTypes, converted: Coll
 
 EXTENSIONS: dict[str, dict[str, Any]] = {".csv": {}, ".tsv": {"sep": "\t"}, ".tab": {"sep": "\t"}}
 
-logger = logging.getLogger(__name__)
+logger = logger_of(__name__)
 
 _HEAD_BYTES = 1 << 19  # bytes of a stream, to determine the types
 _ON_BAD_LINES = ("error", "warn", "skip")

@@ -6,7 +6,6 @@ if types or keys of objects differ at one place, its values are stored as JSON t
 
 from __future__ import annotations
 
-import logging
 import os
 import re
 from collections.abc import Iterable, Iterator, Sequence
@@ -18,7 +17,7 @@ import pyarrow as pa
 
 from datasets_core.building.hooks import BuilderConfig, Replay
 from datasets_core.building.marks import Mark, TextFile, packed, unpacked
-from datasets_core.errors import ConfigurationError, FileFormatError
+from datasets_core.errors import ConfigurationError, FileFormatError, logger_of
 
 from ._json_blocks import BLOCK_BYTES, MAX_DEPTH, LineBlock, Scanner, line_blocks, too_deep
 from ._json_values import (
@@ -53,7 +52,7 @@ EXTENSIONS: dict[str, dict[str, Any]] = {
     ".geojson": {"field": "features"},
 }
 
-logger = logging.getLogger(__name__)
+logger = logger_of(__name__)
 
 _HEAD_BYTES = 1 << 20  # bytes of a stream that determine the types
 _PACKED_HEAD_BYTES = 3 << 18  # the same for a compressed file, which may yield more bytes than needed

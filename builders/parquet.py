@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import logging
 import os
 import warnings
 from collections.abc import Iterator
@@ -13,7 +12,7 @@ import pyarrow as pa
 
 from datasets_core._lazy import attach
 from datasets_core.building.hooks import BuilderConfig
-from datasets_core.errors import ConfigurationError, FileFormatError
+from datasets_core.errors import ConfigurationError, FileFormatError, logger_of
 from datasets_core.features.schema import Features
 
 from ._tables import FileBuilder, repeated
@@ -26,7 +25,7 @@ if TYPE_CHECKING:
     from ._source import Source
 
 
-logger = logging.getLogger(__name__)
+logger = logger_of(__name__)
 
 __getattr__, __dir__ = attach(__name__, {"read_parquet": "datasets_core.builders._parquet_blocks"})
 

@@ -6,7 +6,6 @@ stream can resume at any block, and reads by position if there is an index (`a.t
 
 from __future__ import annotations
 
-import logging
 import os
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -16,7 +15,7 @@ from typing import TYPE_CHECKING, Any, Literal
 import pyarrow as pa
 
 from datasets_core.building.hooks import BuilderConfig, Replay
-from datasets_core.errors import ConfigurationError, redact
+from datasets_core.errors import ConfigurationError, logger_of, redact
 from datasets_core.features.schema import Features
 from datasets_core.meta.listings import COMPRESSION, RECORD_INDEX, extensions, is_bare_shard
 from datasets_core.store.fingerprint import Hasher
@@ -33,7 +32,7 @@ if TYPE_CHECKING:
     from ._tfrecord_rows import RecordRows, TfRecordReading
 
 
-logger = logging.getLogger(__name__)
+logger = logger_of(__name__)
 
 EXTENSIONS: dict[str, dict[str, Any]] = {".tfrecord": {}, ".tfrecords": {}, ".tfrec": {}}
 

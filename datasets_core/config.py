@@ -121,8 +121,8 @@ class Config:
         jpeg_dct: how `datasets_core.tfds` decodes JPEG: "accurate" by Pillow, or "fast" by the package `simplejpeg`, whose
             pixels equal those of TensorFlow.
         verify_reads: when the bytes of record batches are compared with their recorded checksums, once for each batch of a
-            mapped file in a process: "sequential" where a batch is read whole (iteration, `map`, exports), "all" also
-            before single rows are read, "never" (`DATASETS_VERIFY_READS`).
+            mapped file in a process: "sequential" where a batch is read whole (iteration, `map`, exports) or up to 16 MiB that
+            the page cache holds are first touched, "all" always before rows are read, "never" (`DATASETS_VERIFY_READS`).
         start_method: how worker processes of `map`, `filter`, exports and builds start (`DATASETS_START_METHOD`): "fork" copies
             this process, with all that was set in its modules; "spawn" starts Python again; "auto" forks on Linux, unless
             CUDA is initialized or a library is imported whose threads do not survive a fork (JAX, TensorFlow, Polars, gRPC,
@@ -188,7 +188,7 @@ class Config:
         for name in _FOLDERS:
             folder = getattr(self, name)
             if not isinstance(folder, str) or not folder or "\0" in folder:
-                raise ConfigurationError(f"The setting {name} is {folder!r}", advice="Give a path")
+                raise ConfigurationError(f"The setting {name} is {folder!r}", advice="Give a path", value=folder)
         if self.hub_cache_dir == "":
             object.__setattr__(self, "hub_cache_dir", os.path.join(_home(os.environ), "hub"))
         for name in ("hub_endpoint", "hub_cache_dir"):
@@ -201,7 +201,11 @@ class Config:
                 raise ConfigurationError(f"The setting {name} is {getattr(self, name)!r}", advice="Give True or False")
         object.__setattr__(self, "media_paths", _paths(self.media_paths))
         if not isinstance(self.stream_cache_dir, str) or "\0" in self.stream_cache_dir:
-            raise ConfigurationError(f"The setting stream_cache_dir is {self.stream_cache_dir!r}", advice="Give a path, or ''")
+            raise ConfigurationError(
+                f"The setting stream_cache_dir is {self.stream_cache_dir!r}",
+                advice="Give a path, or ''",
+                value=self.stream_cache_dir,
+            )
         for name, choices in _CHOICES.items():
             if getattr(self, name) not in choices:
                 known = " or ".join(map(repr, choices))
@@ -210,12 +214,19 @@ class Config:
             value = getattr(self, name)
             is_whole = isinstance(value, int) and not isinstance(value, bool)
             if not (is_whole and value >= least) and not (value is None and name in _OR_NONE):
-                raise ConfigurationError(f"The setting {name} is {value!r}", advice=f"Give a whole number, {least} or more")
+                raise ConfigurationError(
+                    f"The setting {name} is {value!r}", advice=f"Give a whole number, {least} or more", value=value
+                )
         for name in _SECONDS:
             value = getattr(self, name)
             is_number = isinstance(value, (int, float)) and not isinstance(value, bool)
             if not (is_number and 0 <= value < _FOREVER and (value or name == "max_retry_wait_seconds")):
-                raise ConfigurationError(f"The setting {name} is {value!r}", advice="Give seconds, such as 10")
+                raise ConfigurationError(f"The setting {name} is {value!r}", advice="Give seconds, such as 10", value=value)
+
+
+def has_alias() -> bool:
+    """Return True while the alias of `datasets` is installed, see `datasets_core.as_datasets`; child processes inherit it."""
+    return os.environ.get("DATASETS_CORE_AS_DATASETS") == "1"
 
 
 def has_small_tokens() -> bool:
@@ -226,7 +237,7 @@ def has_small_tokens() -> bool:
 def _paths(given: object) -> tuple[str, ...]:
     listed = (given,) if isinstance(given, (str, os.PathLike)) else given
     if not isinstance(listed, Iterable) or not all(isinstance(path, (str, os.PathLike)) and os.fspath(path) for path in listed):
-        raise ConfigurationError(f"The setting media_paths is {given!r}", advice="Give folders or URL prefixes")
+        raise ConfigurationError(f"The setting media_paths is {given!r}", advice="Give folders or URL prefixes", value=given)
     return tuple(str(os.fspath(path)) for path in listed)
 
 
@@ -396,13 +407,15 @@ def parse_size(size: int | str | None) -> int | None:
     else:
         match = re.fullmatch(_SIZE, str(size))
         if match is None:
-            raise ConfigurationError(f"max_shard_size is {size!r}", advice="Give bytes as a number, or a text such as '500MB'")
+            raise ConfigurationError(
+                f"max_shard_size is {size!r}", advice="Give bytes as a number, or a text such as '500MB'", value=size
+            )
         number, prefix, binary = match.groups()
         found = int(
             float(number.replace("_", "")) * (1024 if binary else 1000) ** ("kmgt".index(prefix.lower()) + 1 if prefix else 0)
         )
     if found < 1:
-        raise ConfigurationError(f"max_shard_size is {size!r}", advice="Give at least one byte")
+        raise ConfigurationError(f"max_shard_size is {size!r}", advice="Give at least one byte", value=size)
     return found
 
 
@@ -418,12 +431,19 @@ _OLD_VALUES: dict[str, Any] = {
     "DATASET_STATE_JSON_FILENAME": "state.json",
     "DEFAULT_IN_MEMORY_MAX_SIZE": 0,
     "DEFAULT_MAX_BATCH_SIZE": 1000,
+    "DEFAULT_XDG_CACHE_HOME": "~/.cache",
     "DOWNLOADED_DATASETS_DIR": "downloads",
+    "ENV_VARS_FALSE_VALUES": {each.upper() for each in _FALSE},
+    "ENV_VARS_TRUE_VALUES": {each.upper() for each in _TRUE},
     "EXTRACTED_DATASETS_DIR": "extracted",
     "HF_DATASETS_MULTITHREADING_MAX_WORKERS": 16,
     "HUB_DEFAULT_VERSION": "main",
     "HUB_DATASETS_HFFS_URL": "hf://datasets/{repo_id}@{revision}/{path}",
+    "IS_MP3_SUPPORTED": True,
+    "IS_OPUS_SUPPORTED": True,
     "LICENSE_FILENAME": "LICENSE",
+    "MAX_DATASET_CONFIG_ID_READABLE_LENGTH": 255,
+    "MAX_NUM_RUNNING_ASYNC_MAP_FUNCTIONS_IN_PARALLEL": 1000,
     "MAX_ROW_GROUP_SIZE": "100MB",
     "MAX_SHARD_SIZE": "500MB",
     "MAX_TABLE_NBYTES_FOR_PICKLING": 4 << 30,
@@ -442,6 +462,7 @@ _OLD_VALUES: dict[str, Any] = {
     "STREAMING_READ_SERVER_UNAVAILABLE_RETRY_INTERVAL": 20,
     "TEMP_CACHE_DIR_PREFIX": "hf_datasets-",
     "UPLOADS_MAX_NUMBER_PER_COMMIT": 50,
+    "USE_PARQUET_EXPORT": True,
 }
 _OLD_PACKAGES = {
     "BEAM": "apache_beam", "BIOPYTHON": "Bio", "DILL": "dill", "DUCKDB": "duckdb", "FSSPEC": "fsspec",
@@ -455,15 +476,22 @@ _OLD_NAMES: dict[str, Callable[[], Any]] = {
     "DEFAULT_EXTRACTED_DATASETS_PATH": lambda: os.path.join(settings().cache_dir, "downloads", "extracted"),
     "DOWNLOADED_DATASETS_PATH": lambda: _path(settings().downloads_dir),
     "EXTRACTED_DATASETS_PATH": lambda: _path(settings().extracted_dir),
-    "HF_CACHE_HOME": lambda: _path(settings().cache_dir).parent,
+    "DEFAULT_HF_CACHE_HOME": lambda: os.path.join(os.environ.get("XDG_CACHE_HOME", "~/.cache"), "huggingface"),
+    "DEFAULT_HF_DATASETS_CACHE": lambda: os.path.join(_home(os.environ), "datasets"),
+    "DEFAULT_HF_MODULES_CACHE": lambda: os.path.join(_home(os.environ), "modules"),
+    "HF_CACHE_HOME": lambda: os.path.dirname(settings().cache_dir),
     "HF_DATASETS_CACHE": lambda: _path(settings().cache_dir),
     "HF_DATASETS_OFFLINE": lambda: settings().offline,
     "HF_ENDPOINT": lambda: settings().hub_endpoint,
     "HF_HUB_OFFLINE": lambda: settings().offline,
     "HUB_DATASETS_URL": lambda: f"{settings().hub_endpoint}/datasets/{{repo_id}}/resolve/{{revision}}/{{path}}",
-    "HF_MODULES_CACHE": lambda: str(_path(settings().cache_dir).parent / "modules"),
+    "HF_MODULES_CACHE": lambda: _path(settings().cache_dir).parent / "modules",
     "IN_MEMORY_MAX_SIZE": lambda: float(settings().max_memory_bytes),
     "PY_VERSION": lambda: _parsed(".".join(map(str, sys.version_info[:3]))),
+    "USE_JAX": lambda: os.environ.get("USE_JAX", "AUTO").upper(),
+    "USE_TF": lambda: os.environ.get("USE_TF", "AUTO").upper(),
+    "USE_TORCH": lambda: os.environ.get("USE_TORCH", "AUTO").upper(),
+    "XDG_CACHE_HOME": lambda: os.environ.get("XDG_CACHE_HOME", "~/.cache"),
 }
 
 
@@ -496,6 +524,7 @@ def __getattr__(name: str) -> Any:
 
 
 _SETTABLE: dict[str, tuple[str, Callable[[Any], Any]]] = {
+    "DEFAULT_MAX_BATCH_SIZE": ("batch_rows", int),
     "DOWNLOADED_DATASETS_PATH": ("downloads_dir", os.fspath),
     "EXTRACTED_DATASETS_PATH": ("extracted_dir", os.fspath),
     "HF_DATASETS_CACHE": ("cache_dir", os.fspath),

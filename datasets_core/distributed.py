@@ -83,7 +83,9 @@ def split_dataset_by_node(
     if isinstance(dataset, Dataset):
         if strategy != "auto" or ends != "keep":
             known, given = ("strategy='auto'", strategy) if strategy != "auto" else ("ends='keep'", ends)
-            raise ConfigurationError(f"Map-style datasets only support {known}, found {given!r}", advice="Leave it out")
+            raise ConfigurationError(
+                f"Map-style datasets only support {known}, found {given!r}", advice="Leave it out", value=given
+            )
         return dataset.shard(world_size, rank, contiguous=True)
     if strategy in ("auto", "lanes"):
         return dataset._in_shards(_rank_lanes(rank, world_size, at_least_one("lanes", lanes), ends))

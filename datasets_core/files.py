@@ -9,7 +9,6 @@ from __future__ import annotations
 import contextlib
 import contextvars
 import errno
-import logging
 import os
 import posixpath
 import stat
@@ -27,6 +26,7 @@ from datasets_core.errors import (
     FileInPlaceError,
     FileNotFoundDatasetsError,
     MissingDependencyError,
+    logger_of,
     redact,
     redact_text,
 )
@@ -164,7 +164,7 @@ def is_lfs_pointer(head: bytes) -> bool:
     return head.startswith((b"version https://git-lfs.github.com/spec/", b"version https://hawser.github.com/spec/"))
 
 
-logger = logging.getLogger(__name__)
+logger = logger_of(__name__)
 
 _DISK_ERRORS = {
     errno.ENOSPC,
@@ -177,11 +177,7 @@ _DISK_ERRORS = {
     errno.ENAMETOOLONG,
     errno.ELOOP,
     errno.EISDIR,
-    errno.EIO,
-    errno.EMFILE,
-    errno.ENFILE,
-    errno.ENOMEM,
-    errno.EINTR,
+    *(errno.EIO, errno.EMFILE, errno.ENFILE, errno.ENOMEM, errno.EINTR, errno.ENOLCK, errno.ENOTEMPTY, errno.EBADF),
 }
 _NO_LOCKS = {errno.ENOSYS, errno.ENOLCK, errno.ENOTSUP, errno.EOPNOTSUPP, errno.EINVAL, errno.ESTALE}
 _MAX_SWEPT = 100  # folders of a lock file that others removed, one after the other
@@ -579,7 +575,11 @@ def locked(path: str, *, log_after_seconds: float = 10.0) -> Iterator[None]:
     try:
         yield
     finally:
-        lock.release()
+        try:
+            lock.release()
+        except OSError:  # it is held still; who waits for it would do so until this process ends
+            with disk_errors(path):
+                lock.release(force=True)
 
 
 @contextlib.contextmanager

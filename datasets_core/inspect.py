@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import dataclasses
-import logging
 import os
 from typing import Any
 
 from datasets_core.building.builder import DatasetBuilder
-from datasets_core.errors import UnknownOptionError, UnknownVersionError
+from datasets_core.errors import UnknownOptionError, UnknownVersionError, logger_of
 from datasets_core.fetch.checksums import DownloadConfig, DownloadMode
 from datasets_core.hub_urls import hub_url, parse_hub_url
 from datasets_core.load import load_dataset_builder, request_of
@@ -18,7 +17,7 @@ from datasets_core.meta.split_info import SplitDict, SplitInfo
 from datasets_core.resolve.request import Request
 from datasets_core.resolve.resolve import source_of
 
-logger = logging.getLogger(__name__)
+logger = logger_of(__name__)
 
 Path = str | os.PathLike[str]
 

@@ -20,7 +20,7 @@ from datasets_core.engines.deadline import Deadline
 from datasets_core.errors import ArgumentTypeError, ConfigurationError, LockDriftError, UnknownOptionError, UnknownSplitError
 from datasets_core.features.schema import Features
 from datasets_core.fetch.checksums import DownloadConfig, DownloadMode, VerificationMode
-from datasets_core.files import check_writable, disk_errors, local_path, write_atomically
+from datasets_core.files import check_writable, disk_errors, local_path, remove_dead_temporaries, write_atomically
 from datasets_core.meta.data_files import DataFiles, DataFilesDict
 from datasets_core.meta.splits import ReadInstruction, Split, parse_split
 from datasets_core.meta.version import Version
@@ -290,7 +290,9 @@ def _check_streamed(**asked: Any) -> None:
     for name, value in asked.items():
         if value is not None and value is not False:
             advice = "The workers of a torch DataLoader share the rows of a stream. " if name == "num_proc" else ""
-            raise ConfigurationError(f"{name}={value!r} is not supported with streaming=True. {advice}Remove one of the two.")
+            raise ConfigurationError(
+                f"{name}={value!r} is not supported with streaming=True. {advice}Remove one of the two.", value=value
+            )
 
 
 def _held(
@@ -349,13 +351,23 @@ def request_of(
         token = config_kwargs.pop("use_auth_token")
     _download_mode(download_mode)
     if not isinstance(path, (str, os.PathLike)) or not os.fspath(path):
-        raise ConfigurationError(f"path is {path!r}", advice="Give a format, a folder, a script, a data file or a URL")
+        raise ConfigurationError(
+            f"path is {path!r}", advice="Give a format, a folder, a script, a data file or a URL", value=path
+        )
     if revision is not None and not isinstance(revision, (str, Version)):
-        raise ArgumentTypeError(f"revision is {revision!r}", advice="Give a branch, a tag or a commit of the repository")
+        raise ArgumentTypeError(
+            f"revision is {revision!r}", advice="Give a branch, a tag or a commit of the repository", value=revision
+        )
     if not isinstance(download_config, DownloadConfig | None):
-        raise ArgumentTypeError(f"download_config is {download_config!r}", advice="Give a DownloadConfig")
+        raise ArgumentTypeError(
+            f"download_config is {download_config!r}", advice="Give a DownloadConfig", value=download_config
+        )
     if not isinstance(storage_options, Mapping | None):
-        raise ArgumentTypeError(f"storage_options is {storage_options!r}", advice="Give a dict of options for the file system")
+        raise ArgumentTypeError(
+            f"storage_options is {storage_options!r}",
+            advice="Give a dict of options for the file system",
+            value=storage_options,
+        )
     if token is None and download_config is not None:
         token = download_config.token
     place, asked = _versioned(os.fspath(path), version)
@@ -381,7 +393,7 @@ def _versioned(path: str, version: str | Version | None) -> tuple[str, str | Ver
     """Return the path, and the version given after it or by `version`."""
     if not isinstance(version, (str, Version, NoneType)):
         raise ArgumentTypeError(
-            f"version is {version!r}", advice="Give a version such as '1.0.0', or a pattern such as '1.*.*'"
+            f"version is {version!r}", advice="Give a version such as '1.0.0', or a pattern such as '1.*.*'", value=version
         )
     if ":" not in path:
         return path, version
@@ -402,7 +414,7 @@ def _path(argument: str, value: str | os.PathLike[str] | None) -> str | None:
         return None
     text = os.fspath(value) if isinstance(value, (str, os.PathLike)) else None
     if not isinstance(text, str) or "\0" in text:
-        raise ArgumentTypeError(f"{argument} is {value!r}", advice="Give a path")
+        raise ArgumentTypeError(f"{argument} is {value!r}", advice="Give a path", value=value)
     return text
 
 
@@ -411,7 +423,9 @@ def _features(features: Features | Mapping[str, Any] | None) -> Features | None:
         return features
     if isinstance(features, Mapping):
         return Features(dict(features))
-    raise ConfigurationError(f"features is {features!r}", advice="Give a Features object, or a dict of column to type")
+    raise ConfigurationError(
+        f"features is {features!r}", advice="Give a Features object, or a dict of column to type", value=features
+    )
 
 
 def _download_mode(mode: DownloadMode | str | None) -> DownloadMode:
@@ -419,7 +433,7 @@ def _download_mode(mode: DownloadMode | str | None) -> DownloadMode:
         return DownloadMode(DownloadMode.REUSE_DATASET_IF_EXISTS if mode is None else mode)
     except ValueError:
         known = ", ".join(repr(each.value) for each in DownloadMode)
-        raise ConfigurationError(f"Unknown download_mode {mode!r}. Available modes: {known}.") from None
+        raise ConfigurationError(f"Unknown download_mode {mode!r}. Available modes: {known}.", value=mode) from None
 
 
 def _verification(mode: VerificationMode | str | None, ignore: bool, save_infos: bool) -> VerificationMode:
@@ -431,7 +445,7 @@ def _verification(mode: VerificationMode | str | None, ignore: bool, save_infos:
         return VerificationMode(mode)
     except ValueError:
         known = ", ".join(repr(each.value) for each in VerificationMode)
-        raise ConfigurationError(f"Unknown verification_mode {mode!r}. Available modes: {known}.") from None
+        raise ConfigurationError(f"Unknown verification_mode {mode!r}. Available modes: {known}.", value=mode) from None
 
 
 def _check_splits(wanted: Any, known: Collection[str], dataset: str) -> None:
@@ -535,6 +549,8 @@ def lock_dataset(
     moved = [] if before is None else differences(before, made)
     if moved and not update:
         raise LockDriftError(place, moved)
+    with disk_errors(place):
+        remove_dead_temporaries(place)
     if before is not None and not moved:
         return LockOutcome(place, (), is_written=False)
     write_atomically(place, made.text().encode("utf-8", "surrogatepass"))

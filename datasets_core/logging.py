@@ -82,7 +82,7 @@ def set_verbosity(verbosity: int | str) -> None:
     """
     level = _LEVELS.get(verbosity.lower()) if isinstance(verbosity, str) else verbosity
     if level is None:
-        raise ConfigurationError(f"Unknown level {verbosity!r}. Available levels: {', '.join(_LEVELS)}.")
+        raise ConfigurationError(f"Unknown level {verbosity!r}. Available levels: {', '.join(_LEVELS)}.", value=verbosity)
     logger = get_logger()
     logger.setLevel(level)
     if not any(isinstance(handler, _Printer) for handler in logger.handlers):

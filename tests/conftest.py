@@ -3,6 +3,7 @@
 import dataclasses
 import importlib
 import os
+import signal
 import sys
 import time
 from collections.abc import Callable, Iterator
@@ -26,6 +27,10 @@ settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "suite"))
 os.environ.pop("HF_TOKEN", None)
 os.environ.update(HF_TOKEN_PATH=os.devnull, HF_HUB_DISABLE_XET="1", HF_HUB_DISABLE_TELEMETRY="1")
 os.environ["HF_ENDPOINT"] = "http://127.0.0.1:9"  # a Hub that nobody reaches: a test that needs one says so by `hub`
+
+# A shell starts background jobs with SIGINT ignored, and every program that a test starts and interrupts would inherit that.
+if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+    signal.signal(signal.SIGINT, signal.default_int_handler)
 
 PEER = "DATASETS_PEER_PYTHON"  # an interpreter that has Hugging Face datasets, where the one that runs the tests has not
 

@@ -33,9 +33,11 @@ import datasets_core
 from datasets_core import DatasetInfo, Features, Value, as_datasets, config
 from datasets_core.as_datasets import COMPATIBLE_VERSION, internals
 from datasets_core.distributed import split_dataset_by_node as node_split
-from datasets_core.errors import ConfigurationError
+from datasets_core.errors import CastError, ConfigurationError, WorkerDiedError
 from datasets_core.features import base
+from datasets_core.fetch.streaming import StreamingDownloadManager
 from datasets_core.meta.data_files import DataFilesDict, DataFilesList
+from datasets_core.store.commit import find_garbage
 from datasets_core.store.rows.view import RowBlock
 
 pytestmark = pytest.mark.skipif("datasets" in sys.modules, reason="the library datasets is imported already")
@@ -44,7 +46,14 @@ ROOT = Path(__file__).parents[1]
 
 # Names of `datasets` that two libraries of PyPI or more use (imports and attribute chains in 57 libraries, November 2026).
 USED = [
+    "config.DEFAULT_HF_CACHE_HOME",
+    "config.DEFAULT_HF_DATASETS_CACHE",
+    "config.DEFAULT_HF_MODULES_CACHE",
     "config.DOWNLOADED_DATASETS_DIR",
+    "config.ENV_VARS_TRUE_VALUES",
+    "config.IS_OPUS_SUPPORTED",
+    "config.USE_PARQUET_EXPORT",
+    "config.USE_TORCH",
     "config.EXTRACTED_DATASETS_DIR",
     "config.MODULE_NAME_FOR_DYNAMIC_MODULES",
     "packaged_modules.folder_based_builder.folder_based_builder.FolderBasedBuilder",
@@ -220,6 +229,8 @@ def test_settings_are_changed_or_refused(alias: ModuleType, tmp_path: Path, monk
     assert config.settings().cache_dir == str(tmp_path)
     assert tmp_path == alias.config.HF_DATASETS_CACHE
     assert tmp_path / "downloads" == alias.config.DOWNLOADED_DATASETS_PATH
+    assert str(tmp_path.parent) == alias.config.HF_CACHE_HOME
+    assert tmp_path.parent / "modules" == alias.config.HF_MODULES_CACHE
     alias.config.PARQUET_ROW_GROUP_SIZE_FOR_IMAGE_DATASETS = 100  # as it is
     with pytest.raises(ConfigurationError, match="PARQUET_ROW_GROUP_SIZE_FOR_IMAGE_DATASETS cannot be changed"):
         alias.config.PARQUET_ROW_GROUP_SIZE_FOR_IMAGE_DATASETS = 7
@@ -476,7 +487,7 @@ def test_a_sound_is_a_dict_that_is_read_on_use() -> None:
 
 def test_feature_types_that_are_not_below_ours(alias: ModuleType, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(base, "REGISTERED", dict(base.REGISTERED))
-    for module in ("datasets_core.as_datasets.internals", "datasets_core.features.serialization"):
+    for module in ("datasets_core.as_datasets.tables", "datasets_core.features.serialization"):
         monkeypatch.setattr(f"{module}.REGISTERED", base.REGISTERED)
     monkeypatch.setattr(base, "_ADOPTED", {})
     register = importlib.import_module("datasets.features.features").register_feature
@@ -744,3 +755,151 @@ def test_files_by_patterns(tmp_path: Path) -> None:
     assert len(found["train"].identities) == 2
     with pytest.raises(FileNotFoundError, match=r"nothing\.csv"):
         DataFilesList.from_patterns(["nothing.csv"], tmp_path)
+
+
+# What is as in `datasets` under the alias alone.
+
+
+class Numbers(datasets_core.GeneratorBasedBuilder):
+    """Rows of one split."""
+
+    def _info(self) -> DatasetInfo:
+        return DatasetInfo(features=Features({"a": Value("int64")}))
+
+    def _split_generators(self, dl_manager: Any) -> list[Any]:
+        return [datasets_core.SplitGenerator(name="train", gen_kwargs={})]
+
+    def _generate_examples(self) -> Iterator[tuple[int, dict[str, int]]]:
+        yield from ((number, {"a": number}) for number in range(100))
+
+
+class Tables(datasets_core.ArrowBasedBuilder):
+    """Tables of one split."""
+
+    def _info(self) -> DatasetInfo:
+        return DatasetInfo(features=Features({"a": Value("int64")}))
+
+    def _split_generators(self, dl_manager: Any) -> list[Any]:
+        return [datasets_core.SplitGenerator(name="train", gen_kwargs={})]
+
+    def _generate_tables(self) -> Iterator[tuple[int, pa.Table]]:
+        yield from ((number, pa.table({"a": range(10 * number, 10 * number + 10)})) for number in range(10))
+
+
+@pytest.mark.parametrize("file_format", ["arrow", "parquet"])
+@pytest.mark.parametrize(("kind", "rows"), [(Numbers, 25), (Tables, 10)])
+def test_prepared_files_have_their_names_and_rows(
+    alias: ModuleType, kind: Any, rows: int, file_format: str, tmp_path: Path
+) -> None:
+    builder = kind(cache_dir=str(tmp_path / "cache"))
+    folder, name = tmp_path / "one", builder.dataset_name
+    builder.download_and_prepare(str(folder), file_format=file_format)
+    assert [path.name for path in folder.glob(f"*.{file_format}")] == [f"{name}-train.{file_format}"]
+    assert builder.as_dataset("train")["a"][:] == [*range(100)]
+    assert alias.load_dataset(str(folder), split="train")["a"][:] == [*range(100)]
+
+    assert Path(builder.cache_dir) == tmp_path / "cache" / name / "default" / "0.0.0"
+    builder = kind(cache_dir=str(tmp_path / "cache"), writer_batch_size=25)
+    builder.download_and_prepare(str(tmp_path / "many"), file_format=file_format, max_shard_size=1)  # of whole batches
+    count = 100 // rows
+    names = [f"{name}-train-{number:05d}-of-{count:05d}.{file_format}" for number in range(count)]
+    assert sorted(path.name for path in (tmp_path / "many").glob(f"*.{file_format}")) == names
+    assert builder.info.splits["train"].shard_lengths == [rows] * count
+    assert builder.as_dataset("train")["a"][:] == [*range(100)]
+
+
+def test_a_file_without_a_number_that_was_replaced_is_garbage(alias: ModuleType, tmp_path: Path) -> None:
+    folder = tmp_path / "one"
+    for _ in range(2):
+        builder = Numbers(cache_dir=str(tmp_path / "cache"))
+        builder.download_and_prepare(str(folder), download_mode="force_redownload")
+    names = [shard["filename"] for shard in builder.as_dataset("train").cache_files]
+    (folder / "other-train.arrow").write_bytes(b"of somebody else")
+    found = [Path(garbage.path) for garbage in find_garbage(str(folder), min_age_seconds=-60)]
+    assert found == [folder / f"{builder.dataset_name}-train.arrow"]
+    assert str(found[0]) not in names
+    assert builder.as_dataset("train")["a"][:] == [*range(100)]
+
+
+def test_prepared_files_are_numbered_without_it(tmp_path: Path) -> None:
+    builder: Any = Numbers(cache_dir=str(tmp_path / "cache"), writer_batch_size=25)
+    builder.download_and_prepare(str(tmp_path / "one"), max_shard_size=800)
+    assert len(list((tmp_path / "one").glob("*.arrow"))) == builder.info.splits["train"].num_shards == 1
+    assert (tmp_path / "one" / f"{builder.dataset_name}-train-00000-of-00001.arrow").exists()
+    builder.download_and_prepare(str(tmp_path / "many"), max_shard_size=1)
+    assert builder.info.splits["train"].shard_lengths == [1] * 100
+
+
+def test_rows_have_the_columns_of_the_first(alias: ModuleType) -> None:
+    rows: list[dict[str, Any]] = [{"a": 1}, {"a": 2, "b": "x"}, {"b": "y"}]
+    assert alias.Dataset.from_list(rows)[:] == {"a": [1, 2, None]}
+    assert alias.Dataset.from_list(rows, on_mixed_types="use_json")[:] == {"a": [1, 2, None]}
+    assert alias.Dataset.from_list([*rows, {"b": 1}])[:] == {"a": [1, 2, None, None]}  # whatever other columns hold
+    assert rows == [{"a": 1}, {"a": 2, "b": "x"}, {"b": "y"}]
+    with pytest.raises(CastError, match="Row 1, column 'a'"):
+        alias.Dataset.from_list([{"a": 1}, {"a": "x", "b": 1}])
+    features = Features({"a": Value("int8"), "b": Value("string")})
+    assert alias.Dataset.from_list(rows, features=features)["b"][:] == [None, "x", "y"]
+    stream = alias.IterableDataset.from_generator(lambda: iter(rows))._resolve_features()
+    assert [*stream.features] == ["a", "b"]
+    as_datasets.uninstall()
+    assert datasets_core.Dataset.from_list(rows)["b"][:] == [None, "x", "y"]
+
+
+@pytest.mark.parametrize("num_proc", [None, 2])
+def test_rows_go_with_their_last_column(alias: ModuleType, num_proc: int | None) -> None:
+    dataset = alias.Dataset.from_dict({"a": [1, 2, 3]})
+    emptied = dataset.map(lambda row: {}, remove_columns=["a"], num_proc=num_proc)
+    assert (len(emptied), emptied.column_names) == (0, [])
+    assert len(dataset.map(lambda row: {"b": 1}, remove_columns=["a"], num_proc=num_proc)) == 3
+    as_datasets.uninstall()
+    assert len(dataset.map(lambda row: {}, remove_columns=["a"], num_proc=num_proc)) == 3
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork")
+def test_a_worker_that_dies_is_told_in_the_words_of_datasets(alias: ModuleType) -> None:
+    sentence = "One of the subprocesses has abruptly died during map operation.To debug the error, disable multiprocessing."
+    with pytest.raises(RuntimeError) as found:
+        alias.Dataset.from_dict({"a": [1, 2]}).map(lambda row: os.kill(os.getpid(), 9), num_proc=2)
+    assert str(found.value) == sentence
+    assert isinstance(found.value, WorkerDiedError)
+    assert "rows" in found.value.__notes__[0] or "row" in found.value.__notes__[0]
+
+
+@pytest.mark.parametrize(
+    "name", ["train.tar", "train.tgz", "train.tar.gz", "zip://train-00000.tar.gz::https://foo.bar/data.zip"]
+)
+def test_tar_archives_are_not_extracted_in_streams(alias: ModuleType, name: str) -> None:
+    url = name if "::" in name else f"https://foo.bar/{name}"
+    with pytest.raises(NotImplementedError, match="iter_archive"):
+        alias.StreamingDownloadManager().extract({"train": [url]})
+    ours = StreamingDownloadManager()
+    assert isinstance(ours, alias.StreamingDownloadManager)  # as a builder gets it
+    assert not isinstance(alias.DownloadManager(), alias.StreamingDownloadManager)
+    assert str(ours.extract(url))
+
+
+def test_the_size_of_batches_is_a_setting(alias: ModuleType, tmp_path: Path) -> None:
+    with pytest.MonkeyPatch.context() as patches:
+        patches.setattr("datasets.config.DEFAULT_MAX_BATCH_SIZE", 3)
+        alias.Dataset.from_dict({"a": [*range(10)]}).save_to_disk(str(tmp_path / "saved"))
+    assert alias.config.DEFAULT_MAX_BATCH_SIZE == 1000
+    found = alias.load_from_disk(str(tmp_path / "saved"))
+    assert max(map(len, found.data.to_batches())) == 3
+    assert found["a"][:] == [*range(10)]
+
+
+def test_a_folder_without_a_hash_follows_the_code(alias: ModuleType, tmp_path: Path) -> None:
+    def built(number: int) -> Any:
+        def rows(self: Any) -> Iterator[tuple[int, dict[str, int]]]:
+            yield 0, {"a": number}
+
+        kind = type("Numbers", (Numbers,), {"_generate_examples": rows, "VERSION": "1.0.0"})
+        builder = kind(cache_dir=str(tmp_path), dataset_name="numbers", hash=None)
+        builder.hash = str(number)  # of other code
+        builder.download_and_prepare()
+        return builder
+
+    first, second = built(1), built(2)
+    assert first.cache_dir == second.cache_dir == str(tmp_path / "numbers" / "default" / "1.0.0")
+    assert second.as_dataset("train")["a"][:] == [2]

@@ -31,6 +31,7 @@ from datasets_core import (
     load_dataset,
 )
 from datasets_core.errors import CastError, CellCastError, ConfigurationError, DatasetGenerationCastError, OfflineError
+from datasets_core.io.tables import ConcatenationTable, InMemoryTable
 from datasets_core.store.fingerprint import fingerprint
 
 
@@ -149,6 +150,12 @@ def test_the_table_of_a_dataset_has_that_of_pyarrow_and_its_blocks(tmp_path) -> 
     assert [line[0].path for line in mapped.data.blocks] == [file["filename"] for file in mapped.cache_files]
     assert pickle.loads(pickle.dumps(mapped.data)).table == mapped.data.table
     assert Dataset(mapped.data)[:] == {"a": [1, 2]}
+
+    joined = concatenate_datasets([held, Dataset.from_dict({"a": [3]})])
+    assert isinstance(joined.data, ConcatenationTable)
+    assert [[type(block) for block in line] for line in joined.data.blocks] == [[InMemoryTable]]
+    assert pickle.loads(pickle.dumps(joined)).data.table == joined.data.table
+    assert isinstance(held.data, InMemoryTable)
 
     chosen = held.select([1, 0])
     assert held._indices is None
@@ -288,3 +295,23 @@ def test_streams_that_are_put_together_know_their_columns() -> None:
     assert list(both) == [{"a": 1, "b": 1}, {"a": 2, "b": 2}]
     with pytest.raises(ValueError, match="Column 'a' is duplicated"):
         list(concatenate_datasets([one, one], axis=1))
+
+
+def test_decoding_of_media_can_be_replaced(monkeypatch) -> None:
+    data = {"i": [{"bytes": b"abc", "path": None}, None]}
+    dataset = Dataset.from_dict(data, features=Features({"i": Image()}))
+    monkeypatch.setattr(Image, "decode_example", lambda self, value, token_per_repo_id=None: value["bytes"].decode())
+    assert dataset[:] == {"i": ["abc", None]}
+    nested = Dataset.from_dict({"i": [data["i"]]}, features=Features({"i": List(Image())}))
+    assert nested[0] == {"i": ["abc", None]}
+    assert dataset.with_format("numpy")["i"][:].tolist() == ["abc", None]
+    assert list(dataset.to_iterable_dataset()) == [{"i": "abc"}, {"i": None}]
+    assert dataset.map(lambda row: {"n": row["i"]}, load_from_cache_file=False)["n"][:] == ["abc", None]
+    assert dataset.cast_column("i", Image(decode=False))[0] == {"i": {"bytes": b"abc", "path": None}}
+
+
+def test_a_column_can_be_called_self() -> None:
+    features = Features(self=Value("string"))
+    assert features == Features({"self": Value("string")})
+    features.update(self=Value("int8"))
+    assert Features.from_dict(dataclasses.asdict(DatasetInfo(features=features))["features"]) == {"self": Value("int8")}

@@ -1,12 +1,15 @@
 import logging as standard
 import subprocess
 import sys
+import unicodedata
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
-from datasets_core import logging
+from datasets_core import errors, logging
 from datasets_core.errors import ConfigurationError
 
 
@@ -93,3 +96,32 @@ def test_messages_of_the_chosen_level_are_shown_once(means: str, tmp_path: Path)
     assert len(set(first)) == len(first) == len(second) == 3, (first, second)
     assert all(str(cache) in line and line.startswith("root: ") is (means == "root") for line in first + second)
     assert not set(first) & set(second)
+
+
+OBEYED = st.characters(categories=["Cc", "Cs", "Zl", "Zp"], exclude_characters="\t\n") | st.sampled_from(
+    "\u061c\u200e\u200f\u202a\u202e\u2066"
+)
+
+
+@given(st.text(OBEYED | st.characters()))
+def test_no_message_holds_what_a_terminal_obeys(text: str) -> None:
+    record = standard.LogRecord("datasets_core.x", standard.WARNING, "", 1, "%s has %d", (text, 3), None)
+    told: list[str] = []
+    handler = standard.Handler()
+    handler.emit = lambda record: told.append(record.getMessage())  # type: ignore[method-assign]
+    logger = errors.logger_of("datasets_core.tests")
+    logger.addHandler(handler)
+    try:
+        logger.handle(record)
+    finally:
+        logger.removeHandler(handler)
+    for shown in (*told, str(errors.DataFilesWarning(text)), str(errors.ConfigurationError(text))):
+        assert all(letter.isprintable() or letter in "\t\n " or unicodedata.category(letter) in "CoCnZsCf" for letter in shown)
+        shown.encode()
+    assert len(told) == 1
+
+
+def test_every_module_takes_its_logger_where_messages_are_made_harmless() -> None:
+    root = Path(errors.__file__).parents[2]
+    files = [*(root / "datasets_core").rglob("*.py"), *(root / "builders").rglob("*.py")]
+    assert [str(path) for path in files if "getLogger(__name__)" in path.read_text()] == []

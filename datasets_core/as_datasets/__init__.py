@@ -255,11 +255,11 @@ _KINDS = (
     | _at("datasets_core.features.media.types", "BioSequence", "BioStructure", "Mesh", "Nifti", "Pdf", "Video")
 )  # fmt: skip
 _NESTED = _at(
-    f"{_ALIAS}.internals",
+    f"{_ALIAS}.tables",
     "decode_nested_example", "encode_nested_example", "generate_from_arrow_type", "generate_from_dict", "get_nested_type",
     _FEATURE_TYPES="FEATURE_TYPES", register_feature="register_feature_type",
-    _check_non_null_non_empty_recursive="check_non_null_non_empty_recursive",
-) | {"string_to_arrow": "datasets_core.features.base:type_from_name"} | _at(f"{_ALIAS}.tables", "require_decoding")  # fmt: skip
+    _check_non_null_non_empty_recursive="check_non_null_non_empty_recursive", require_decoding="require_decoding",
+) | {"string_to_arrow": "datasets_core.features.base:type_from_name"}  # fmt: skip
 _FORMAT_TABLES = _at(f"{_ALIAS}.internals", _hash_python_lines="hash_python_lines")
 _FORMAT_TABLES |= {
     "_EXTENSION_TO_MODULE": f"{_ALIAS}.internals:extension_table()",
@@ -283,12 +283,13 @@ _COLUMNS = _at("datasets_core.store.rows.column", "Column")
 _STREAM_COLUMNS = _at("datasets_core.stream.iterable", "IterableColumn")
 _EXTRACTORS = _at(f"{_ALIAS}.internals", "ExtractManager", "Extractor")
 _BARS = {"tqdm": "tqdm.auto:tqdm", "hf_tqdm": "tqdm.auto:tqdm"}
+_STREAMED = _at(f"{_ALIAS}.internals", StreamingDownloadManager="StreamingDownloads")
 _EXPERIMENTAL = _at(f"{_ALIAS}.internals", "experimental")
 _JOINED = _at(f"{_ALIAS}.internals", concatenate_datasets="joined_datasets")
 _LEVELS = {"log_levels": f"{_ALIAS}.internals:LOG_LEVELS"}
 
 _WIDER: Mapping[str, Mapping[str, str]] = {
-    "datasets": {**_JOINED, **_COLUMNS, **_STREAM_COLUMNS, **_KINDS, **_EXPERIMENTAL},
+    "datasets": {**_JOINED, **_COLUMNS, **_STREAM_COLUMNS, **_KINDS, **_EXPERIMENTAL, **_STREAMED},
     "datasets.arrow_dataset": {
         **_COLUMNS, **_WRITERS, **_READERS, **_FINGERPRINTS, **_TABLES, **_LAZY, **_KINDS, **_JOINED, "tqdm": _BARS["tqdm"],
     },
@@ -296,13 +297,15 @@ _WIDER: Mapping[str, Mapping[str, str]] = {
     "datasets.arrow_writer": {**_WRITERS, **_TABLES},
     "datasets.builder": {
         **_WRITERS, **_READERS, "FileLock": _LOCKS["FileLock"],
-        **_at("datasets_core.errors", InvalidConfigName="InvalidConfigNameError"),
+        **_at("datasets_core.errors", InvalidConfigName="InvalidConfigNameError"), **_STREAMED,
     },
     "datasets.config": {"*": "datasets_core.config"},
     "datasets.data_files": _EMPTY,
     "datasets.combine": _JOINED,
     "datasets.filesystems": {"COMPRESSION_FILESYSTEMS": f"{_ALIAS}.internals:compression_filesystems()"},
     "datasets.distributed": _at(f"{_ALIAS}.internals", split_dataset_by_node="part_of_node"),
+    "datasets.download": _STREAMED,
+    "datasets.download.streaming_download_manager": _STREAMED,
     "datasets.exceptions": {"*": "datasets_core.exceptions"},
     "datasets.features": _KINDS,
     "datasets.features._torchcodec": {"AudioDecoder": "datasets_core.features.media.audio:Sound"},
@@ -311,7 +314,7 @@ _WIDER: Mapping[str, Mapping[str, str]] = {
     "datasets.features.bio_structure": _at("datasets_core.features.media.types", "BioStructure"),
     "datasets.features.image": {
         **_at("datasets_core.features.media.types", image_to_bytes="image_bytes"),
-        **_at(f"{_ALIAS}.internals", encode_np_array="encode_image", encode_pil_image="encode_image"),
+        **_at(f"{_ALIAS}.tables", encode_np_array="encode_image", encode_pil_image="encode_image"),
     },
     "datasets.features.mesh": _at("datasets_core.features.media.types", "Mesh"),
     "datasets.features.nifti": _at("datasets_core.features.media.types", "Nifti"),
@@ -348,6 +351,7 @@ _WIDER: Mapping[str, Mapping[str, str]] = {
     "datasets.utils.metadata": _CARDS,
     "datasets.utils.py_utils": {**_HELPERS, "hf_tqdm": _BARS["hf_tqdm"]},
     "datasets.utils.sharding": _SHARDS,
+    "datasets.utils.streaming_download_manager": _STREAMED,
     "datasets.utils.tqdm": _BARS,
     "datasets.utils.track": _at(f"{_ALIAS}.internals", "tracked_str"),
 }  # fmt: skip

@@ -19,29 +19,18 @@ from typing import Any, ClassVar, Self, TypeVar
 from weakref import WeakKeyDictionary
 
 import numpy as np
-import pyarrow as pa
 
 from datasets_core.config import settings
 from datasets_core.dataset.combine import concatenate_datasets
 from datasets_core.dataset.dataset import Dataset
 from datasets_core.distributed import split_dataset_by_node as node_split
 from datasets_core.errors import ConfigurationError
-from datasets_core.features import KINDS
-from datasets_core.features.base import (
-    REGISTERED,
-    Feature,
-    FeatureType,
-    adopted,
-    feature_to_arrow,
-    register_feature,
-)
-from datasets_core.features.media.types import Image
 from datasets_core.features.schema import Features
-from datasets_core.features.serialization import feature_from_json, library_kind
 from datasets_core.fetch.archive import archive_kind
 from datasets_core.fetch.checksums import DownloadConfig
 from datasets_core.fetch.downloads import DownloadManager
 from datasets_core.fetch.extract import extract
+from datasets_core.fetch.streaming import StreamingDownloadManager, leaves_of
 from datasets_core.files import compressed_files, write_atomically
 from datasets_core.meta.card import read_card
 from datasets_core.meta.info import DatasetInfo, parse_json
@@ -159,93 +148,6 @@ def experimental(fn: Callable[..., T]) -> Callable[..., T]:
         return fn(*args, **kwargs)
 
     return warned
-
-
-# Features.
-
-_ROW = "value"
-
-
-class _FeatureTypes(Mapping[str, Any]):
-    """The feature types by name."""
-
-    def __getitem__(self, name: str) -> Any:
-        if name in KINDS or name in REGISTERED:
-            return library_kind(name) if name in KINDS else REGISTERED[name]
-        raise KeyError(name)
-
-    def __iter__(self) -> Iterator[str]:
-        return iter([*KINDS, *REGISTERED])
-
-    def __len__(self) -> int:
-        return len(KINDS) + len(REGISTERED)
-
-
-FEATURE_TYPES = _FeatureTypes()
-
-
-def register_feature_type(feature_cls: type, feature_type: str) -> None:
-    """Register a feature type under the name `feature_type`.
-
-    Args:
-        feature_cls: a subclass of `Feature` of this library, a dataclass with `pa_type`, or a class whose instances return
-            their Arrow type when called without arguments, like the feature types of `datasets`.
-        feature_type: the name.
-
-    Raises:
-        ConfigurationError: another feature type has that name.
-    """
-    if issubclass(feature_cls, Feature):
-        kind: Any = feature_cls
-        if vars(kind).get("_type") != feature_type:
-            raise ConfigurationError(f"{kind.__name__} has _type = {vars(kind).get('_type')!r}. Set _type = {feature_type!r}.")
-        register_feature(kind)
-        return
-    if not dataclasses.is_dataclass(feature_cls) or not {"pa_type", "__call__"} & {*dir(feature_cls)}:
-        raise ConfigurationError(
-            f"{feature_cls.__name__} is not a feature type. Make it a dataclass with pa_type, or one whose instances "
-            "return it when called, or derive it from datasets_core.features.base.Feature."
-        )
-    adopted(feature_cls, feature_type)
-
-
-def generate_from_dict(obj: Any) -> Any:
-    """Return the feature, or the nested features, of a serialized form."""
-    return feature_from_json(obj)
-
-
-def generate_from_arrow_type(pa_type: pa.DataType) -> FeatureType:
-    """Return the feature of an Arrow type."""
-    return Features.from_arrow_schema(pa.schema({_ROW: pa_type}))[_ROW]
-
-
-def get_nested_type(schema: FeatureType) -> pa.DataType:
-    """Return the Arrow type that stores a feature, or nested features."""
-    return feature_to_arrow(Features({_ROW: schema})[_ROW])
-
-
-def encode_nested_example(schema: FeatureType, obj: Any, level: int = 0) -> Any:
-    """Return the stored form of a value."""
-    return Features({_ROW: schema}).encode_example({_ROW: obj})[_ROW]
-
-
-def decode_nested_example(schema: FeatureType, obj: Any, token_per_repo_id: Any = None) -> Any:
-    """Return the value in rows of a stored value."""
-    return Features({_ROW: schema}).decode_example({_ROW: obj})[_ROW]
-
-
-def encode_image(image: Any) -> Any:
-    """Return the stored form of a Pillow image, or of an array of pixels."""
-    return Image().encode_example(image)
-
-
-def check_non_null_non_empty_recursive(obj: Any, schema: Any = None) -> bool:
-    """Return True if a value is not None, not an empty list, and not a list that begins with such a value."""
-    if obj is None:
-        return False
-    if isinstance(obj, (list, tuple)):
-        return bool(obj) and check_non_null_non_empty_recursive(obj[0])
-    return True
 
 
 # Cards.
@@ -457,6 +359,29 @@ class Extractor:
     ) -> None:
         """Unpack an archive into `output_path`."""
         extract(input_path, os.fspath(output_path))
+
+
+_TARS = (".tar", ".tgz", ".tar.gz", ".tar.bz2", ".tar.xz")
+
+
+class _StreamingKind(type):
+    def __instancecheck__(cls, instance: object) -> bool:
+        return isinstance(instance, StreamingDownloadManager)
+
+
+class StreamingDownloads(StreamingDownloadManager, metaclass=_StreamingKind):
+    """A `StreamingDownloadManager` that refuses to unpack tar archives, as in `datasets`; those of builders unpack them."""
+
+    def extract(self, path_or_paths: Any, num_proc: int | None = None) -> Any:
+        """Return paths of extracted files: see `StreamingDownloadManager.extract`.
+
+        Raises:
+            NotImplementedError: one of the files is a tar archive.
+        """
+        for path in map(str, leaves_of(path_or_paths)):
+            if path.partition("::")[0].endswith(_TARS):
+                raise NotImplementedError(f"{path} is a tar archive, which streams do not extract. Read it with iter_archive.")
+        return super().extract(path_or_paths, num_proc)
 
 
 # Nodes.

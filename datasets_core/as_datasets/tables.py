@@ -1,7 +1,10 @@
-"""Tables, writers and readers with the interfaces of `datasets.table`, `datasets.arrow_writer` and `datasets.arrow_reader`."""
+"""Tables, writers, readers and feature types with the interfaces of `datasets.table`, `.arrow_writer`, `.arrow_reader` and
+`.features.features`.
+"""
 
 from __future__ import annotations
 
+import dataclasses
 import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, ClassVar, Self
@@ -10,11 +13,23 @@ import pyarrow as pa
 
 from datasets_core import files
 from datasets_core.dataset.dataset import Dataset
-from datasets_core.errors import ArgumentTypeError, DatasetsCoreError
-from datasets_core.features.base import FeatureType, Value, needs_decoding
+from datasets_core.errors import ArgumentTypeError, ConfigurationError, DatasetsCoreError
+from datasets_core.features import KINDS
+from datasets_core.features.base import (
+    REGISTERED,
+    Feature,
+    FeatureType,
+    Value,
+    adopted,
+    feature_to_arrow,
+    needs_decoding,
+    register_feature,
+)
 from datasets_core.features.cast import cast_array, cast_table
 from datasets_core.features.media.media import embed_table
+from datasets_core.features.media.types import Image
 from datasets_core.features.schema import Features
+from datasets_core.features.serialization import feature_from_json, library_kind
 from datasets_core.io.tables import ConcatenationTable, InMemoryTable, MemoryMappedTable, Table, plain_table, read_ipc
 from datasets_core.meta.info import DatasetInfo
 
@@ -393,3 +408,90 @@ class ArrowReader:
             raise ArgumentTypeError("ArrowReader.read_files needs files", advice="Pass one or more")
         split = None if original_instructions is None else str(original_instructions)
         return {"arrow_table": pa.concat_tables(parts), "info": self._info, "split": split}
+
+
+# Feature types.
+
+_ROW = "value"
+
+
+class _FeatureTypes(Mapping[str, Any]):
+    """The feature types by name."""
+
+    def __getitem__(self, name: str) -> Any:
+        if name in KINDS or name in REGISTERED:
+            return library_kind(name) if name in KINDS else REGISTERED[name]
+        raise KeyError(name)
+
+    def __iter__(self) -> Iterator[str]:
+        return iter([*KINDS, *REGISTERED])
+
+    def __len__(self) -> int:
+        return len(KINDS) + len(REGISTERED)
+
+
+FEATURE_TYPES = _FeatureTypes()
+
+
+def register_feature_type(feature_cls: type, feature_type: str) -> None:
+    """Register a feature type under the name `feature_type`.
+
+    Args:
+        feature_cls: a subclass of `Feature` of this library, a dataclass with `pa_type`, or a class whose instances return
+            their Arrow type when called without arguments, like the feature types of `datasets`.
+        feature_type: the name.
+
+    Raises:
+        ConfigurationError: another feature type has that name.
+    """
+    if issubclass(feature_cls, Feature):
+        kind: Any = feature_cls
+        if vars(kind).get("_type") != feature_type:
+            raise ConfigurationError(f"{kind.__name__} has _type = {vars(kind).get('_type')!r}. Set _type = {feature_type!r}.")
+        register_feature(kind)
+        return
+    if not dataclasses.is_dataclass(feature_cls) or not {"pa_type", "__call__"} & {*dir(feature_cls)}:
+        raise ConfigurationError(
+            f"{feature_cls.__name__} is not a feature type. Make it a dataclass with pa_type, or one whose instances "
+            "return it when called, or derive it from datasets_core.features.base.Feature."
+        )
+    adopted(feature_cls, feature_type)
+
+
+def generate_from_dict(obj: Any) -> Any:
+    """Return the feature, or the nested features, of a serialized form."""
+    return feature_from_json(obj)
+
+
+def generate_from_arrow_type(pa_type: pa.DataType) -> FeatureType:
+    """Return the feature of an Arrow type."""
+    return Features.from_arrow_schema(pa.schema({_ROW: pa_type}))[_ROW]
+
+
+def get_nested_type(schema: FeatureType) -> pa.DataType:
+    """Return the Arrow type that stores a feature, or nested features."""
+    return feature_to_arrow(Features({_ROW: schema})[_ROW])
+
+
+def encode_nested_example(schema: FeatureType, obj: Any, level: int = 0) -> Any:
+    """Return the stored form of a value."""
+    return Features({_ROW: schema}).encode_example({_ROW: obj})[_ROW]
+
+
+def decode_nested_example(schema: FeatureType, obj: Any, token_per_repo_id: Any = None) -> Any:
+    """Return the value in rows of a stored value."""
+    return Features({_ROW: schema}).decode_example({_ROW: obj})[_ROW]
+
+
+def encode_image(image: Any) -> Any:
+    """Return the stored form of a Pillow image, or of an array of pixels."""
+    return Image().encode_example(image)
+
+
+def check_non_null_non_empty_recursive(obj: Any, schema: Any = None) -> bool:
+    """Return True if a value is not None, not an empty list, and not a list that begins with such a value."""
+    if obj is None:
+        return False
+    if isinstance(obj, (list, tuple)):
+        return bool(obj) and check_non_null_non_empty_recursive(obj[0])
+    return True

@@ -7,7 +7,6 @@ import contextlib
 import heapq
 import inspect
 import itertools
-import logging
 import os
 import pickle
 import shutil
@@ -22,7 +21,7 @@ import numpy as np
 from datasets_core.building.builder import DatasetBuilder
 from datasets_core.building.hooks import SplitGenerator
 from datasets_core.engines.process import sent_by_value
-from datasets_core.errors import ConfigurationError
+from datasets_core.errors import ConfigurationError, logger_of
 from datasets_core.files import is_url
 from datasets_core.optional import needed
 from datasets_core.store.manifest import staging_path
@@ -218,7 +217,7 @@ def _rows(file: BinaryIO) -> Iterator[tuple[Order, bytes]]:
             return
 
 
-logger = logging.getLogger(__name__)
+logger = logger_of(__name__)
 
 
 class BeamBasedBuilder(DatasetBuilder):

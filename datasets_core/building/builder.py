@@ -36,7 +36,7 @@ from datasets_core.building.hooks import (
 from datasets_core.building.options import BuildOptions, variant_folder
 from datasets_core.building.prepare import prepare
 from datasets_core.building.versions import NO_VERSIONS, Versioned
-from datasets_core.config import settings
+from datasets_core.config import has_alias, settings
 from datasets_core.engines import Engine
 from datasets_core.engines.deadline import Deadline
 from datasets_core.errors import ConfigurationError, ManifestError, UnknownConfigError, UnpreparableVersionError
@@ -190,6 +190,7 @@ class DatasetBuilder(Versioned, metaclass=abc.ABCMeta):  # without a base class,
         self.storage_options = storage_options or {}
         self.writer_batch_size = writer_batch_size or self.DEFAULT_WRITER_BATCH_SIZE
         self.hash = keyed(hash if hash is not None else code_hash(type(self)), info)
+        self._is_placed_by_hash = hash is not None or is_format(type(self)) or not has_alias()
         self.is_partial = data_files is not None
 
         if data_files is not None:
@@ -605,9 +606,8 @@ class DatasetBuilder(Versioned, metaclass=abc.ABCMeta):  # without a base class,
 
     def _build_cache_dir(self) -> str:
         owner = f"{self.repo_id.split('/')[0]}___" if self.repo_id and "/" in self.repo_id else ""
-        return dataset_folder(
-            self._cache_dir_root, f"{owner}{self.dataset_name}", self.config_id, str(self.version), self.hash
-        ).rstrip(os.sep)
+        name, key = f"{owner}{self.dataset_name}", self.hash if self._is_placed_by_hash else ""
+        return dataset_folder(self._cache_dir_root, name, self.config_id, str(self.version), key).rstrip(os.sep)
 
 
 class GeneratorBasedBuilder(DatasetBuilder):

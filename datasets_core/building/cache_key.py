@@ -6,7 +6,6 @@ import functools
 import hashlib
 import itertools
 import json
-import logging
 import os
 import re
 import stat
@@ -17,7 +16,7 @@ from urllib.parse import unquote, urlsplit
 
 from datasets_core.building.hooks import Builder
 from datasets_core.config import settings
-from datasets_core.errors import DatasetsCoreError, FileFormatError, UnhashableError, redact
+from datasets_core.errors import DatasetsCoreError, FileFormatError, UnhashableError, logger_of, redact
 from datasets_core.features.schema import Features
 from datasets_core.fetch.checksums import CHECKSUMS_NAME, digest_of
 from datasets_core.files import is_http, is_local_path, is_url, join
@@ -36,7 +35,7 @@ if TYPE_CHECKING:
 # Identity of a builder class: its name, the file that defines it, and a hash of its code.
 
 
-logger = logging.getLogger(__name__)
+logger = logger_of(__name__)
 
 _LIBRARY = __name__.partition(".")[0]
 _DIGITS = 32

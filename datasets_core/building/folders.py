@@ -31,6 +31,7 @@ from datasets_core.errors import (
     MissingVersionError,
     UnknownConfigError,
     WrongVersionError,
+    logger_of,
 )
 from datasets_core.meta.listings import UnfitFileError, small_bytes
 from datasets_core.meta.version import NO_VERSION, Version, check_pattern
@@ -163,7 +164,7 @@ def _doubtful(folder: str, manifest: Manifest) -> Sequence[ShardRecord]:
     return tuple(shard for shard, when in written.items() if when >= committed)
 
 
-logger = logging.getLogger(__name__)
+logger = logger_of(__name__)
 
 _DEFAULT = "default"
 _MOST_BYTES = 1 << 20

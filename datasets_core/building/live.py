@@ -7,7 +7,6 @@ Each part of a split is a job of the stream, and generates its rows in the order
 
 from __future__ import annotations
 
-import logging
 import os
 import re
 from collections.abc import Collection, Iterator, Mapping
@@ -33,6 +32,7 @@ from datasets_core.errors import (
     FileFormatError,
     UnknownSplitError,
     UrlNotFoundError,
+    logger_of,
     redact,
 )
 from datasets_core.features.media.media import MediaPaths
@@ -210,7 +210,7 @@ def split_blocks(builder: Any, asked: Mapping[str, Mapping[str, Any]], recorded:
     return SplitBlocks(indexes, recorded, str(builder.label), builder.block_steps()) if indexes else None
 
 
-logger = logging.getLogger(__name__)
+logger = logger_of(__name__)
 
 
 class LiveSplits:

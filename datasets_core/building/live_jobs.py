@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import dataclasses
 import itertools
-import logging
 import os
 from collections.abc import Callable, Generator, Iterable, Iterator
 from contextlib import closing
@@ -27,6 +26,7 @@ from datasets_core.errors import (
     FileChangedError,
     FileFormatError,
     StreamStateError,
+    logger_of,
 )
 from datasets_core.features.arrow import is_held, merge_schemas
 from datasets_core.features.cast import cast_table
@@ -162,7 +162,7 @@ class LiveTables:
 # builder.
 
 
-logger = logging.getLogger(__name__)
+logger = logger_of(__name__)
 
 
 class Splits(Protocol):

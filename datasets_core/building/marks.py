@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import base64
 import json
-import logging
 import sys
 import zlib
 from collections.abc import Callable
@@ -17,10 +16,12 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import pyarrow as pa
 
+from datasets_core.errors import logger_of
+
 if TYPE_CHECKING:
     from datasets_core.fetch.disk_cache import IndexCache
 
-logger = logging.getLogger(__name__)
+logger = logger_of(__name__)
 
 _SPACING_BYTES = 1 << 18
 _MOST_MARKS = 4096

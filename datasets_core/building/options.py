@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import contextlib
 import itertools
-import logging
 import operator
 import os
 import stat
@@ -25,6 +24,7 @@ from datasets_core.errors import (
     NonMatchingSplitsSizesError,
     UnexpectedSplitsError,
     describe,
+    logger_of,
     redact,
 )
 from datasets_core.fetch.checksums import (
@@ -83,6 +83,7 @@ def check_splits(
         raise ExpectedMoreSplitsError(
             f"{dataset!r} was built without the recorded splits {missing} (built: {list(found)})",
             advice="Fix the record or the data; verification_mode='no_checks' skips the comparison",
+            value=dataset,
         )
     extra = [name for name in found if name not in expected]
     if extra:
@@ -526,7 +527,7 @@ def variant_folder(folder: str, builder: Hooks, *, disable_shuffling: bool, max_
 # The `checksums.tsv` next to a script: reading it, and writing the checksums of downloads.
 
 
-logger = logging.getLogger(__name__)
+logger = logger_of(__name__)
 
 _MAX_BYTES = 256 << 20
 

@@ -100,7 +100,9 @@ class Versions(NamedTuple):
             return self.canonical
         if not isinstance(requested, (str, Version)):
             raise ArgumentTypeError(
-                f"version is {requested!r}", advice="Pass a version such as '1.0.0', or a pattern such as '1.*.*'"
+                f"version is {requested!r}",
+                advice="Pass a version such as '1.0.0', or a pattern such as '1.*.*'",
+                value=requested,
             )
         if isinstance(requested, str) and requested == EXPERIMENTAL_LATEST:
             return max(self.free or self.all)
@@ -149,7 +151,9 @@ class BlockedVersions:
             return cls(**value) if value and value.keys() <= {"versions", "configs"} else cls(versions=value)
         if isinstance(value, (list, tuple, set, frozenset)):
             return cls(versions=dict.fromkeys(map(str, value)))
-        raise ConfigurationError(f"BLOCKED_VERSIONS is {value!r}", advice="Use BlockedVersions(versions={'1.0.0': 'why'})")
+        raise ConfigurationError(
+            f"BLOCKED_VERSIONS is {value!r}", advice="Use BlockedVersions(versions={'1.0.0': 'why'})", value=value
+        )
 
     def is_blocked(self, version: str | Version, config: str | None = None) -> tuple[bool, str | None]:
         """Return True if a version, or a config in it, is blocked, and the reason.

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import io
 import json
 import logging
 import os
@@ -16,7 +17,7 @@ from datasets_core.cli import datasets, maintenance
 from datasets_core.cli.terminal import PlainFormatter, in_flags, say
 from datasets_core.engines import on_engine
 from datasets_core.engines.deadline import Deadline
-from datasets_core.errors import ConfigurationError, DatasetsCoreError
+from datasets_core.errors import ConfigurationError, DatasetsCoreError, logger_of
 from datasets_core.optional import needed
 
 _SUCCESS, _FAILURE, _INTERRUPTED = 0, 1, 130
@@ -35,6 +36,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
     if "_ARGCOMPLETE" in os.environ:  # the shell asks for completions
         needed("argcomplete", "The completion of commands", "datasets_core[completion]").autocomplete(parser)
     options = parser.parse_args(arguments)
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(errors="backslashreplace")  # a terminal without a letter shows its number
     level = logging.DEBUG if options.verbose > 1 else logging.INFO if options.verbose else logging.WARNING
     handler = logging.StreamHandler()
     handler.setFormatter(PlainFormatter("%(levelname)s %(message)s"))
@@ -46,7 +50,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return int(options.command(options))
     except DatasetsCoreError as error:
         if options.verbose:
-            logging.getLogger(__name__).info("Traceback:", exc_info=error)
+            logger_of(__name__).info("Traceback:", exc_info=error)
         say(f"datasets-core: {in_flags(str(error))}", file=sys.stderr, style="red")
         return _FAILURE
     except BrokenPipeError:
@@ -122,9 +126,9 @@ def _parser() -> argparse.ArgumentParser:
     mending = commands.add_parser("repair", parents=[shared], help="build damaged shards of a dataset again, each alone")
     _add_reference(mending)
     mending.add_argument("--output-dir", metavar="DIR", help="the folder of the dataset, if it is not in the cache")
-    mending.add_argument("--num-proc", type=int, metavar="N", help="worker processes, as many as at its build")
-    mending.add_argument("--max-shard-size", metavar="SIZE", help="as at its build")
-    mending.add_argument("--file-format", choices=["arrow", "parquet"], default="arrow", help="as at its build")
+    mending.add_argument("--num-proc", type=int, metavar="N", help="worker processes")
+    mending.add_argument("--max-shard-size", metavar="SIZE", help="as at its build, if an earlier version built it")
+    mending.add_argument("--file-format", choices=["arrow", "parquet"], default="arrow", help=argparse.SUPPRESS)
     mending.set_defaults(command=_repair)
 
     locking = commands.add_parser("lock", parents=[shared], help="write a lock file with all sources of a dataset")

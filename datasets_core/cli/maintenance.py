@@ -569,7 +569,7 @@ def write(name: str, parent: str) -> int:
     """
     if not name.isidentifier() or name != name.lower():
         raise ConfigurationError(
-            f"{name!r} is not a valid dataset name", advice="Use lower-case letters, digits and underscores"
+            f"{name!r} is not a valid dataset name", advice="Use lower-case letters, digits and underscores", value=name
         )
     folder = os.path.join(parent, name)
     if os.path.exists(folder):
@@ -586,6 +586,6 @@ def write(name: str, parent: str) -> int:
         for path, text in contents.items():
             with open(os.path.join(folder, path), "x", encoding="utf-8") as out:
                 out.write(text)
-    print(f"{folder}: {', '.join(sorted(contents))}")
-    print(f"Try: datasets-core head {os.path.join(folder, name + '.py')}")
+    say(f"{folder}: {', '.join(sorted(contents))}")
+    say(f"Try: datasets-core head {os.path.join(folder, name + '.py')}")
     return 0

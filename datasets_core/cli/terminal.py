@@ -30,7 +30,7 @@ _FLAGS = {
     r"\btimeout= ": "--timeout ",
     r"Call download_and_prepare\(\) first": "Run datasets-core build first",
 }
-_OBEYED = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u200e\u200f\u2028-\u202e\u2066-\u2069]")
+_OBEYED = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ud800-\udfff]")
 
 
 def plain(text: str) -> str:

@@ -54,7 +54,7 @@ def new_column(name: str, values: Any, feature: Any, num_rows: int, names: Itera
     from datasets_core.features.cast import cast_table
 
     if not isinstance(name, str):
-        raise ArgumentTypeError(f"{name!r} is not a valid column name", advice="Give a string")
+        raise ArgumentTypeError(f"{name!r} is not a valid column name", advice="Give a string", value=name)
     if name in names:
         raise ConfigurationError(f"Column {name!r} already exists", advice="Choose another name, or remove that column first")
     features = None if feature is None else Features({name: feature}).copy()
@@ -252,14 +252,18 @@ class ColumnChanges(Rows):
         """
         if not isinstance(column_mapping, Mapping):
             raise ArgumentTypeError(
-                f"rename_columns() takes a dict from old to new names, found {column_mapping!r}", advice="Give a dict"
+                f"rename_columns() takes a dict from old to new names, found {column_mapping!r}",
+                advice="Give a dict",
+                value=column_mapping,
             )
         self._check_columns(column_mapping)
         renamed = {name: column_mapping.get(name, name) for name in self.column_names}
         taken: set[str] = set()
         for name in renamed.values():
             if not isinstance(name, str) or not name:
-                raise ConfigurationError(f"{name!r} is not a valid column name", advice="Give a string that is not empty")
+                raise ConfigurationError(
+                    f"{name!r} is not a valid column name", advice="Give a string that is not empty", value=name
+                )
             if name in taken:
                 raise ConfigurationError(f"Two columns would have the name {name!r}", advice="Choose another name")
             taken.add(name)

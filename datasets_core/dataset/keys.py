@@ -96,7 +96,7 @@ def aggregations(asked: Mapping[str, Any] | Sequence[Any] | None, named: Mapping
     for pair in pairs:
         if not (isinstance(pair, (tuple, list)) and len(pair) == 2 and isinstance(pair[0], str)):
             raise ConfigurationError(
-                f"agg() got {pair!r}", advice="Give pairs of column and function, such as ('price', 'mean')"
+                f"agg() got {pair!r}", advice="Give pairs of column and function, such as ('price', 'mean')", value=pair
             )
         functions = [pair[1]] if isinstance(pair[1], str) else list(pair[1])
         found += [Aggregation(f"{pair[0]}_{function}", pair[0], _known(function)) for function in functions]

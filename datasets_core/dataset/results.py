@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import contextlib
 import datetime as dt
-import logging
 import os
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -21,7 +20,7 @@ import pyarrow as pa
 
 from datasets_core import files
 from datasets_core.config import settings
-from datasets_core.errors import CastError, ConfigurationError, DamagedShardError, ManifestError
+from datasets_core.errors import CastError, ConfigurationError, DamagedShardError, ManifestError, logger_of
 from datasets_core.features.arrow import merge_types
 from datasets_core.features.base import FeatureType, feature_to_arrow
 from datasets_core.features.inference import Traits, integer_traits, joined_type, widened_array
@@ -281,7 +280,7 @@ def table_of(written: Sequence[Written], schema: pa.Schema) -> RowTable:
     return RowTable.from_batches(held, schema)
 
 
-logger = logging.getLogger(__name__)
+logger = logger_of(__name__)
 
 MEMORY_BYTES = 64 << 20
 """Results of rows in memory stay in memory up to this size."""

@@ -298,7 +298,9 @@ class Selection(Rows):
         _check_files("sort", keep_in_memory, indices_cache_file_name)
         if not isinstance(column_names, Iterable):
             raise ArgumentTypeError(
-                f"sort() takes a column name or a list of them, found {column_names!r}", advice="Give column names"
+                f"sort() takes a column name or a list of them, found {column_names!r}",
+                advice="Give column names",
+                value=column_names,
             )
         names = [column_names] if isinstance(column_names, str) else list(column_names)
         self._check_columns(names)

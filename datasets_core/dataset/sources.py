@@ -6,7 +6,6 @@ from __future__ import annotations
 
 import dataclasses
 import datetime as dt
-import logging
 import os
 import re
 import sys
@@ -19,7 +18,7 @@ import pyarrow as pa
 from datasets_core._lazy import options_to
 from datasets_core.config import settings
 from datasets_core.engines import get_engine
-from datasets_core.errors import ArgumentTypeError, CastError, ConfigurationError, DamagedShardError, ManifestError
+from datasets_core.errors import ArgumentTypeError, CastError, ConfigurationError, DamagedShardError, ManifestError, logger_of
 from datasets_core.features.formats.formats import as_table
 from datasets_core.features.schema import Features
 from datasets_core.files import locked
@@ -48,7 +47,7 @@ if TYPE_CHECKING:
 # Rows of a generator, into the cache: streamed in bounded memory, keyed by the generator, committed at once.
 
 
-logger = logging.getLogger(__name__)
+logger = logger_of(__name__)
 
 
 _NAME, _CONFIG = "generator", "default"

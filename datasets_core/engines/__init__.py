@@ -100,7 +100,9 @@ def get_engine(engine: str | Engine | None = None, *, num_proc: int | None = Non
     """
     if num_proc is not None:
         if isinstance(num_proc, bool) or not hasattr(num_proc, "__index__") or num_proc < 1:
-            raise ConfigurationError(f"num_proc is {num_proc!r}", advice="Give a whole number of at least 1, or omit it")
+            raise ConfigurationError(
+                f"num_proc is {num_proc!r}", advice="Give a whole number of at least 1, or omit it", value=num_proc
+            )
         num_proc = operator.index(num_proc)  # of numpy's integers too
     if engine is None:
         engine = settings().engine
@@ -164,7 +166,7 @@ def register_engine(name: str, factory: Factory) -> None:
         {'a': 2}
     """
     if name in _BUILT_IN:
-        raise ConfigurationError(f"{name!r} is a built-in engine", advice="Use another name for the new engine")
+        raise ConfigurationError(f"{name!r} is a built-in engine", advice="Use another name for the new engine", value=name)
     _ENGINES[name] = factory
 
 
@@ -177,5 +179,5 @@ def _factory(name: str) -> Factory:
     offered = {point.name: point for point in entry_points(group=GROUP)}
     if name not in offered:
         known = ", ".join(map(repr, [*_ENGINES, *sorted(offered)]))
-        raise ConfigurationError(f"Unknown engine {name!r}. Available engines: {known}.")
+        raise ConfigurationError(f"Unknown engine {name!r}. Available engines: {known}.", value=name)
     return offered[name].load()  # type: ignore[no-any-return]

@@ -16,10 +16,10 @@ from typing import Any
 from datasets_core.engines.deadline import RETRIES
 from datasets_core.engines.pool import Head, RemoteEngine, answer_anywhere, died, is_running
 from datasets_core.engines.threads import Daemons
-from datasets_core.errors import ConfigurationError
+from datasets_core.errors import ConfigurationError, logger_of
 from datasets_core.optional import needed
 
-logger = logging.getLogger(__name__)
+logger = logger_of(__name__)
 
 _SMALL_BYTES = 16 << 10  # of a function: more are a task of their own, which all jobs depend on
 _LOOK_SECONDS, _GRACE_SECONDS, _TELL_SECONDS = 0.02, 1.0, 60.0

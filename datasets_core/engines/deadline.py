@@ -54,7 +54,9 @@ class Deadline(NamedTuple):
         except (TypeError, ValueError):
             seconds = -1.0
         if not 0 < seconds < threading.TIMEOUT_MAX:
-            raise ConfigurationError(f"timeout is {timeout!r}", advice="Give a number of seconds above 0, or None for no limit")
+            raise ConfigurationError(
+                f"timeout is {timeout!r}", advice="Give a number of seconds above 0, or None for no limit", value=timeout
+            )
         return cls(seconds, time.monotonic() + seconds)
 
     def __reduce__(self) -> tuple[Any, ...]:

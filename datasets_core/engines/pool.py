@@ -8,7 +8,6 @@ from __future__ import annotations
 import atexit
 import heapq
 import itertools
-import logging
 import os
 import platform
 import socket
@@ -31,12 +30,12 @@ from datasets_core.config import using
 from datasets_core.engines.deadline import RETRIES, Deadline, TimeUp
 from datasets_core.engines.process import Failure, SentFunction, WorkerProcess, can_fork, packed, unpacked
 from datasets_core.engines.threads import Job, in_thread
-from datasets_core.errors import ConfigurationError, WorkerDiedError
+from datasets_core.errors import ConfigurationError, WorkerDiedError, logger_of
 
 T = TypeVar("T")
 R = TypeVar("R")
 
-logger = logging.getLogger(__name__)
+logger = logger_of(__name__)
 
 ENGINES = ("threads", "processes")
 """The kinds of workers of a pool."""

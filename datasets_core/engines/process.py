@@ -7,7 +7,6 @@ import gc
 import io
 import itertools
 import json
-import logging
 import os
 import pickle
 import select
@@ -28,13 +27,13 @@ from typing import IO, TYPE_CHECKING, Any, ClassVar
 import cloudpickle
 
 from datasets_core import config
-from datasets_core.errors import ConfigurationError, DatasetBuildError, WorkerDiedError
+from datasets_core.errors import ConfigurationError, DatasetBuildError, WorkerDiedError, logger_of
 from datasets_core.errors.base import users_frames
 
 if TYPE_CHECKING:
     import subprocess
 
-logger = logging.getLogger(__name__)
+logger = logger_of(__name__)
 
 _ORPHAN_CHECK_SECONDS = 0.5
 _PR_SET_PDEATHSIG = 1

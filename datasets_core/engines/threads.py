@@ -7,7 +7,6 @@ keep a process from ending.
 from __future__ import annotations
 
 import atexit
-import logging
 import os
 import random
 import re
@@ -24,7 +23,7 @@ from typing import Any, Generic, Protocol, TypeVar
 
 from datasets_core import files
 from datasets_core.config import settings
-from datasets_core.errors import ConfigurationError, DownloadError
+from datasets_core.errors import ConfigurationError, DownloadError, logger_of
 from datasets_core.progress import progress
 
 # `renewed_after_fork`: objects with locks or threads, which are reset in a forked process, where other threads do not exist.
@@ -59,7 +58,7 @@ if hasattr(os, "register_at_fork"):
     os.register_at_fork(after_in_child=_forked)
 
 
-logger = logging.getLogger(__name__)
+logger = logger_of(__name__)
 
 T = TypeVar("T")
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import os
 import pickle
 import re
@@ -87,7 +88,34 @@ def harmless(text: str) -> str:
 
 
 _LONGEST = 50_000  # characters of a message
-_OBEYED = "[\x00-\x08\x0b-\x1f\x7f-\x9f\u2028-\u202e\u2066-\u2069\ud800-\udfff]"  # tabs and new lines are not
+_OBEYED = "[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ud800-\udfff]"  # tabs and new lines are not
+
+
+def logger_of(name: str) -> logging.Logger:
+    """Return the logger of a module, whose messages hold nothing that a terminal obeys.
+
+    Every module of the library takes its logger here: names of files, versions and splits in messages come from others.
+
+    Args:
+        name: of the module.
+    """
+    logger = logging.getLogger(name)
+    logger.addFilter(_made_harmless)  # which is added once
+    return logger
+
+
+def _made_harmless(record: logging.LogRecord) -> bool:
+    told = record.getMessage()
+    if (shown := harmless(told)) != told:
+        record.msg, record.args = shown, ()
+    return True
+
+
+class _HarmlessWarning(UserWarning):
+    """A warning whose message holds nothing that a terminal obeys."""
+
+    def __str__(self) -> str:
+        return harmless(super().__str__())
 
 
 def _names(names: Iterable[object]) -> str:

@@ -13,6 +13,7 @@ from datasets_core.errors.base import (
     DatasetsCoreError,
     FileNotFoundDatasetsError,
     _begun,
+    _HarmlessWarning,
     _names,
 )
 
@@ -261,7 +262,7 @@ class UnknownExperimentError(ConfigurationError, KeyError):
         )
 
 
-class ExperimentalVersionWarning(UserWarning):
+class ExperimentalVersionWarning(_HarmlessWarning):
     """A version above the canonical one, which may still change.
 
     To fix: use the canonical version (leave out `version=`) if the rows must not change.
@@ -360,7 +361,7 @@ class ScriptError(ConfigurationError, ImportError):
         super().__init__(f"{path}{where}: {reason}. {advice}.")
 
 
-class DataFilesWarning(UserWarning):
+class DataFilesWarning(_HarmlessWarning):
     """Files that were found, but are ignored.
 
     To fix: pass `data_files=` to choose the files, or move the others out of the folder.
@@ -576,7 +577,7 @@ class DeniedAccessError(DatasetBuildError, PermissionError):
         self.errno = errno.EPERM  # by which code knows what is denied
 
 
-class DeniedAccessWarning(UserWarning):
+class DeniedAccessWarning(_HarmlessWarning):
     """A denied access that a sandboxed script ignored.
 
     To fix: compare the rows with those of a trusted build, or read what the script does at the line that the message

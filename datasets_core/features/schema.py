@@ -72,7 +72,7 @@ class Features(dict[str, FeatureType]):
                 return Features(dict(inspect.getgeneratorlocals(args[0])[".0"])).to_dict()
             return super().__new__(cls)
 
-    def __init__(self, *args: Any, **kwargs: Any) -> None:
+    def __init__(self, /, *args: Any, **kwargs: Any) -> None:
         super().__init__()
         self.update(*args, **kwargs)
 
@@ -81,7 +81,7 @@ class Features(dict[str, FeatureType]):
             raise ConfigurationError(f"{name!r} is not a valid column name. Names of columns and of fields are strings.")
         super().__setitem__(name, as_feature(feature))
 
-    def update(self, *args: Any, **kwargs: Any) -> None:
+    def update(self, /, *args: Any, **kwargs: Any) -> None:
         """Set several columns; `args` and `kwargs` are those of `dict.update`."""
         for name, feature in dict(*args, **kwargs).items():
             self[name] = feature

@@ -67,7 +67,7 @@ def feature_from_json(form: Any, *, path: str = "", depth: int = 0) -> FeatureTy
         return List(feature_from_json(form[0], path=path, depth=depth + 1))
     if not isinstance(form, Mapping):
         raise ConfigurationError(
-            f"Feature {path!r} is {form!r}, which is not the description of a feature", advice="Fix the metadata"
+            f"Feature {path!r} is {form!r}, which is not the description of a feature", advice="Fix the metadata", value=form
         )
     kind = form.get("_type")
     if not isinstance(kind, str):  # a dict of features, with one called "_type"
@@ -131,7 +131,9 @@ def _offered() -> dict[str, Any]:
 
 def _name(name: Any) -> str:
     if not isinstance(name, str):
-        raise ConfigurationError(f"{name!r} is not a valid column name. Names of columns and of fields are strings.")
+        raise ConfigurationError(
+            f"{name!r} is not a valid column name. Names of columns and of fields are strings.", value=name
+        )
     return name
 
 
@@ -189,7 +191,9 @@ def features_from_yaml(form: Any, *, path: str = "", depth: int = 0) -> dict[str
     """
     if not isinstance(form, Iterable) or isinstance(form, (str, Mapping)):
         raise ConfigurationError(
-            f"features{f' of {path!r}' if path else ''} are {form!r}, expected a list of '- name: …'", advice="Fix the card"
+            f"features{f' of {path!r}' if path else ''} are {form!r}, expected a list of '- name: …'",
+            advice="Fix the card",
+            value=form,
         )
     if depth > MAX_DEPTH:
         raise ConfigurationError(
@@ -222,7 +226,7 @@ def _from_entry(entry: Any, path: str, depth: int) -> FeatureType:
         return features_from_yaml(entry, path=path, depth=depth + 1)
     if not isinstance(entry, Mapping):
         raise ConfigurationError(
-            f"Feature {path!r} is {entry!r} in the card", advice="Write 'dtype: …', 'struct: …' or 'list: …'"
+            f"Feature {path!r} is {entry!r} in the card", advice="Write 'dtype: …', 'struct: …' or 'list: …'", value=entry
         )
     options = {key: value for key, value in entry.items() if value is not None}
     for key, kind in _LISTS.items():

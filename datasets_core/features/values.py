@@ -487,7 +487,10 @@ def decode_value(feature: FeatureType, value: Any, paths: MediaPaths = NOWHERE) 
     if isinstance(feature, (List, LargeList)):
         return [decode_value(feature.feature, element, paths) for element in value]
     if isinstance(feature, Media):
-        return feature.decode_stored(value, paths) if feature.decode else value
+        if not feature.decode:
+            return value
+        is_own = type(feature).decode_example is Media.decode_example  # else that of a subclass, or one that was put there
+        return feature.decode_stored(value, paths) if is_own else feature.decode_example(value)
     if isinstance(feature, Feature) and feature.needs_decoding:
         return feature.decode_example(value)
     return value

@@ -9,7 +9,6 @@ from __future__ import annotations
 import dataclasses
 import hashlib
 import json
-import logging
 import os
 import time
 from collections.abc import Callable
@@ -26,6 +25,7 @@ from datasets_core.errors import (
     NonMatchingChecksumError,
     OfflineError,
     UnsafeArchiveError,
+    logger_of,
     redact,
 )
 from datasets_core.fetch.checksums import Digest, FileRecord, VerificationMode, check_file, differ, record_of
@@ -34,7 +34,7 @@ from datasets_core.fetch.http import closed_advice
 from datasets_core.fetch.members import open_decompressed
 from datasets_core.fetch.transfer import Fetched, Source, can_continue
 
-logger = logging.getLogger(__name__)
+logger = logger_of(__name__)
 
 _CHUNK = 1 << 20
 _GZIP = {"gzip", "x-gzip"}

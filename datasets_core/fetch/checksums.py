@@ -41,7 +41,7 @@ class VerificationMode(StrEnum):
     @classmethod
     def _missing_(cls, value: object) -> VerificationMode:
         known = ", ".join(repr(mode.value) for mode in cls)
-        raise ConfigurationError(f"Unknown verification mode {value!r}. Available modes: {known}.")
+        raise ConfigurationError(f"Unknown verification mode {value!r}. Available modes: {known}.", value=value)
 
 
 class FileRecord(NamedTuple):
@@ -379,7 +379,7 @@ class DownloadMode(StrEnum):
     @classmethod
     def _missing_(cls, value: object) -> DownloadMode:
         known = ", ".join(repr(mode.value) for mode in cls)
-        raise ConfigurationError(f"Unknown download mode {value!r}. Available modes: {known}.")
+        raise ConfigurationError(f"Unknown download mode {value!r}. Available modes: {known}.", value=value)
 
 
 @dataclass

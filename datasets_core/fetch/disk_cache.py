@@ -25,11 +25,12 @@ from typing import Any, ClassVar, Self, TypeAlias, TypeVar
 from datasets_core import files
 from datasets_core.config import settings
 from datasets_core.engines.threads import renewed_after_fork
+from datasets_core.errors import logger_of
 
 Bytes: TypeAlias = "bytes | memoryview"
 T = TypeVar("T")
 
-logger = logging.getLogger(__name__)
+logger = logger_of(__name__)
 
 _TOUCHED_SECONDS = 60.0  # minimum interval between updates of the access time
 _LITTER_SECONDS = 3600.0
@@ -334,12 +335,16 @@ def read_json(path: str) -> dict[str, Any] | None:
 
 def discard(path: str) -> None:
     """Remove a temporary (or any file or folder) and its owner's note; missing files are ignored."""
-    if os.path.isdir(path) and not os.path.islink(path):
-        shutil.rmtree(path, ignore_errors=True)
-    else:
-        with contextlib.suppress(FileNotFoundError):
+    try:
+        if os.path.isdir(path) and not os.path.islink(path):
+            shutil.rmtree(path)
+        else:
             os.unlink(path)
-    with contextlib.suppress(FileNotFoundError):
+    except FileNotFoundError:
+        pass
+    except OSError:
+        return  # its note stays: it is swept when its owner has ended
+    with contextlib.suppress(OSError):
         os.unlink(path + ".json")
 
 

@@ -8,7 +8,6 @@ from __future__ import annotations
 import errno
 import hashlib
 import json
-import logging
 import os
 import posixpath
 import re
@@ -20,7 +19,7 @@ from typing import BinaryIO, cast
 
 from datasets_core import files
 from datasets_core.config import settings
-from datasets_core.errors import ArchiveError, DataFilesNotFoundError, DatasetDiskError, UnsafeArchiveError, redact
+from datasets_core.errors import ArchiveError, DataFilesNotFoundError, DatasetDiskError, UnsafeArchiveError, logger_of, redact
 from datasets_core.fetch.archive import archive_kind, check_repeated, detect, walk
 from datasets_core.fetch.disk_cache import DiskCache, claim, discard, read_json
 from datasets_core.fetch.members import (
@@ -258,7 +257,7 @@ __all__ = [
     "open_decompressed",
 ]
 
-logger = logging.getLogger(__name__)
+logger = logger_of(__name__)
 
 _CHUNK = 1 << 20
 _FOLDER_MODE = 0o755

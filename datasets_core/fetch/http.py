@@ -8,7 +8,6 @@ from __future__ import annotations
 import base64
 import contextlib
 import ipaddress
-import logging
 import os
 import socket
 import threading
@@ -23,12 +22,12 @@ from urllib.parse import SplitResult, unquote, urljoin, urlsplit, urlunsplit
 from datasets_core._version import __version__
 from datasets_core.config import settings
 from datasets_core.engines.threads import HostPauses, RetryPolicy, pause_asked, renewed_after_fork, retry_after_seconds
-from datasets_core.errors import DownloadError, OfflineError, UrlNotFoundError, redact, redact_text
+from datasets_core.errors import DownloadError, OfflineError, UrlNotFoundError, logger_of, redact, redact_text
 
 if TYPE_CHECKING:
     import ssl
 
-logger = logging.getLogger(__name__)
+logger = logger_of(__name__)
 
 _MOVED = {307, 308}  # after which method and body are kept
 _REDIRECTS = {301, 302, 303, *_MOVED}
@@ -294,8 +293,8 @@ class HttpResponse:
         length = self.headers.get("content-length") or ""
         if length.isascii() and length.isdigit() and int(length) <= _MOST_DRAINED:
             with contextlib.suppress(httpx2.TransportError):  # the connection ends here, without further effects
-                for _ in self._response.iter_raw():
-                    pass
+                for data in self._response.iter_raw():
+                    RECEIVED.add(len(data))
         self.close()
 
     def abort(self) -> None:
@@ -313,9 +312,29 @@ class HttpResponse:
             TransientError: the connection was lost, or the body is too short.
         """
         with transport_failures():
-            yield from self._response.iter_raw()
+            for data in self._response.iter_raw():
+                RECEIVED.add(len(data))
+                yield data
 
 
+class Received:
+    """Counts the bytes of the bodies that this process has received.
+
+    Attributes:
+        num_bytes: so far.
+    """
+
+    def __init__(self) -> None:
+        self.num_bytes = 0
+        self._lock = threading.Lock()
+
+    def add(self, num_bytes: int) -> None:
+        """Count some more."""
+        with self._lock:
+            self.num_bytes += num_bytes
+
+
+RECEIVED = Received()
 Judge = Callable[[HttpResponse], object]
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import logging
 import os
 import weakref
 from collections.abc import Callable, Iterator, Mapping
@@ -11,7 +10,7 @@ from typing import TYPE_CHECKING, Any, BinaryIO
 
 from datasets_core import files
 from datasets_core.engines.threads import Watch
-from datasets_core.errors import NonMatchingChecksumError, redact
+from datasets_core.errors import NonMatchingChecksumError, logger_of, redact
 from datasets_core.fetch.checksums import (
     REGISTER_IT,
     DownloadConfig,
@@ -32,7 +31,7 @@ if TYPE_CHECKING:
     from datasets_core.fetch.http import HttpClient
     from datasets_core.fetch.remote_files import RemoteFacts, StreamedAccess
 
-logger = logging.getLogger(__name__)
+logger = logger_of(__name__)
 
 _FETCHED_BYTES = 1 << 20  # smaller files are fetched at once, and cached
 _ZIP_SCHEME = "zip://"
@@ -111,7 +110,7 @@ class StreamingDownloadManager(DownloadManager):
             DataFilesNotFoundError: a local file does not exist.
             MissingChecksumError: with `force_checksums_validation`, if URLs are not registered.
         """
-        asked = dict.fromkeys(url for url in _leaves(url_or_urls) if isinstance(url, str))
+        asked = dict.fromkeys(url for url in leaves_of(url_or_urls) if isinstance(url, str))
         self._check_that_all_are_registered(asked)
         watch = Watch()
         for url in asked:
@@ -145,7 +144,7 @@ class StreamingDownloadManager(DownloadManager):
         Returns:
             The same shape.
         """
-        texts = list(dict.fromkeys(path for path in _leaves(path_or_paths) if isinstance(path, str)))
+        texts = list(dict.fromkeys(path for path in leaves_of(path_or_paths) if isinstance(path, str)))
         local = [path for path in texts if not files.is_url(self._resolved_text(path))]
         places = dict(zip(local, super().extract(local, num_proc), strict=True))
 
@@ -183,7 +182,7 @@ class StreamingDownloadManager(DownloadManager):
         """
         from datasets_core.fetch.remote_files import RemoteFiles
 
-        given = tuple(place for path in _leaves(paths) for place in self._listed(path))
+        given = tuple(place for path in leaves_of(paths) for place in self._listed(path))
         if any(isinstance(path, RemoteFile) for path in given):
             return RemoteFiles(given, self._below)
         return super().iter_files(list(given))
@@ -421,16 +420,16 @@ def _shown_size(num_bytes: int) -> str:
     raise AssertionError
 
 
-def _leaves(nested: Any) -> Iterator[str | RemoteFile]:
+def leaves_of(nested: Any) -> Iterator[str | RemoteFile]:
     """Yield every path of a nesting, as text or as remote file."""
     if isinstance(nested, RemoteFile):
         yield nested
     elif isinstance(nested, Mapping):
         for value in nested.values():
-            yield from _leaves(value)
+            yield from leaves_of(value)
     elif isinstance(nested, (list, tuple)):
         for value in nested:
-            yield from _leaves(value)
+            yield from leaves_of(value)
     else:
         yield from leaves(nested)
 

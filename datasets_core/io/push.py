@@ -6,7 +6,6 @@ not uploaded again by the next push.
 
 from __future__ import annotations
 
-import logging
 import os
 import re
 import tempfile
@@ -19,7 +18,7 @@ from datasets_core import files
 from datasets_core.config import parse_size, settings
 from datasets_core.engines import Engine, on_engine
 from datasets_core.engines.threads import RetryPolicy
-from datasets_core.errors import ConfigurationError, OfflineError, PushConflictError, PushError
+from datasets_core.errors import ConfigurationError, OfflineError, PushConflictError, PushError, logger_of
 from datasets_core.fetch import disk_cache
 from datasets_core.fetch.hub.branch import not_logged_in
 from datasets_core.fetch.hub.client import OFFLINE_ADVICE, Hub
@@ -126,13 +125,13 @@ def _own_folder() -> str | None:
 def _sweep(parent: str) -> None:
     """Remove the leftovers of processes that ended."""
     for name in os.listdir(parent):
-        folder = os.path.join(parent, name)
-        if name.endswith(disk_cache.SUFFIX) and files.owner_is_alive(folder) is False:
+        folder = os.path.join(parent, name.removesuffix(".json"))
+        if folder.endswith(disk_cache.SUFFIX) and files.owner_is_alive(folder) is False:
             disk_cache.discard(folder)
     disk_cache.sweep(parent)  # folders of other machines, and unclaimed ones
 
 
-logger = logging.getLogger(__name__)
+logger = logger_of(__name__)
 
 COMMIT_MESSAGE = "Upload dataset"
 """The default first line of the commit message of a push."""

@@ -340,7 +340,9 @@ def shards_by_split(num_shards: Any, splits: Iterable[str]) -> Mapping[str, int 
         return {}
     known = ", ".join(map(repr, names))
     if not isinstance(num_shards, Mapping):
-        raise ConfigurationError(f"num_shards is {num_shards!r}", advice=f"Pass a dict with a number for each split: {known}")
+        raise ConfigurationError(
+            f"num_shards is {num_shards!r}", advice=f"Pass a dict with a number for each split: {known}", value=num_shards
+        )
     for name in num_shards:
         if name not in names:
             raise ConfigurationError(f"num_shards has the unknown split {name!r}. Available splits: {known}.")

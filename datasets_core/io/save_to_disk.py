@@ -23,7 +23,7 @@ from datasets_core.fetch.checksums import digest_of
 from datasets_core.meta.listings import TABLES, DatasetFile, DatasetFiles
 from datasets_core.progress import Progress, progress
 from datasets_core.store.manifest import runs, staging_base
-from datasets_core.store.pieces import BatchRows, sums_of_stream
+from datasets_core.store.pieces import BatchRows
 from datasets_core.store.rows.rows import Rows
 from datasets_core.store.shard import FileShard
 
@@ -191,6 +191,7 @@ def save_group(
         raise ConfigurationError(
             f"num_shards is {num_shards!r}",
             advice=f"Pass a dict with a number for each split: {', '.join(map(repr, datasets))}",
+            value=num_shards,
         )
     with on_engine(engine, num_proc=num_proc):
         wanted = {name: Shards.of(max_shard_size, (num_shards or {}).get(name), num_proc) for name in datasets}
@@ -333,7 +334,7 @@ class Shards(NamedTuple):
         if max_shard_size is not None and num_shards is not None:
             raise ConfigurationError("Pass either max_shard_size or num_shards, not both.")
         if num_shards is not None and (isinstance(num_shards, bool) or not isinstance(num_shards, int) or num_shards < 1):
-            raise ConfigurationError(f"num_shards is {num_shards!r}", advice="Pass an integer of at least 1")
+            raise ConfigurationError(f"num_shards is {num_shards!r}", advice="Pass an integer of at least 1", value=num_shards)
         return cls(num_shards, parse_size(max_shard_size), num_proc)
 
     @property
@@ -436,7 +437,7 @@ def _whole_files(dataset: Rows) -> list[FileShard] | None:
 def _copied(shards: list[FileShard], folder: str, bar: Progress) -> tuple[SavedShard, ...] | None:
     """Copy the files; return None if one of them cannot be copied."""
     from datasets_core.io.saved_folder import SavedShard
-    from datasets_core.store.writer import copy_stream
+    from datasets_core.store.writer import copy_stream, sums_of_stream
 
     made: list[SavedShard] = []
     for number, shard in enumerate(shards):
@@ -513,7 +514,7 @@ def rows_to_save(dataset: Rows, schema: pa.Schema, start: int, stop: int) -> Ite
 
 def _batches(dataset: Rows, start: int, stop: int, embeds: bool) -> Iterator[pa.RecordBatch]:
     table, index = dataset._table, dataset._index
-    most = 100 if embeds else settings().batch_rows
+    most = min(100, settings().batch_rows) if embeds else settings().batch_rows
     if index is None:
         yield from table.batches(most, start, stop)
         return

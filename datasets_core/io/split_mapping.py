@@ -511,7 +511,9 @@ class SplitMapping(dict[str, T], Looked):
             return dict.fromkeys(self)
         names = ", ".join(map(repr, self))
         if not isinstance(given, Mapping):
-            raise ConfigurationError(f"{argument} is {given!r}", advice=f"Pass a dict with an entry for each split: {names}")
+            raise ConfigurationError(
+                f"{argument} is {given!r}", advice=f"Pass a dict with an entry for each split: {names}", value=given
+            )
         missing = [name for name in self if name not in given]
         if missing:
             raise ConfigurationError(

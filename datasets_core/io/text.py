@@ -412,7 +412,7 @@ def check_mode(mode: Any) -> None:
     """
     if mode != "w":
         advice = "To append rows to a file, pass the file opened with 'ab'"
-        raise ConfigurationError(f"mode={mode!r} is not supported, since paths are always overwritten. {advice}.")
+        raise ConfigurationError(f"mode={mode!r} is not supported, since paths are always overwritten. {advice}.", value=mode)
 
 
 def _refused(error: Exception, method: str) -> ConfigurationError:

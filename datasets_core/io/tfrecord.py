@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import io
-import logging
 import os
 import re
 from collections.abc import Generator, Iterable, Iterator, Mapping, Sequence
@@ -17,7 +16,7 @@ import pyarrow as pa
 from datasets_core import files
 from datasets_core.engines import Engine, get_engine
 from datasets_core.engines.deadline import SerialEngine
-from datasets_core.errors import ArgumentTypeError, ConfigurationError, FileInPlaceError, MediaError
+from datasets_core.errors import ArgumentTypeError, ConfigurationError, FileInPlaceError, MediaError, logger_of
 from datasets_core.features.media.media import MediaPaths, embed_table, has_media
 from datasets_core.features.schema import Features
 from datasets_core.io.push_parquet import PushedRows, num_bits, rows_that_fit
@@ -34,7 +33,7 @@ from datasets_core.store.rows.rows import Rows
 # `FramedRows`: rows as frames of TFRecord files, in batches of some megabytes.
 
 
-logger = logging.getLogger(__name__)
+logger = logger_of(__name__)
 
 _ROWS, _BYTES = 8192, 8 << 20  # bytes of rows encoded at a time; messages and frames take about as much again
 _MEDIA_ROWS = 100
@@ -329,6 +328,8 @@ class RecordPlaces:
             return
         with files.disk_errors(self._paths[number]), open(os.path.join(self._staged.path, str(number)), "wb") as out:
             yield out
+            out.flush()
+            os.fsync(out.fileno())
 
     def __exit__(self, kind: type[BaseException] | None, *error: Any) -> None:
         with self._stack:
@@ -336,6 +337,9 @@ class RecordPlaces:
                 for number, path in enumerate(self._paths):
                     with files.disk_errors(path):
                         os.replace(os.path.join(self._staged.path, str(number)), path)
+                for folder in sorted(set(map(os.path.dirname, self._paths))):
+                    with files.disk_errors(folder):
+                        files.sync_folder(folder)
 
 
 _JOB_ROWS, _JOB_BYTES, _JOB_MEDIA = 1 << 16, 16 << 20, 256  # number of rows sent to a process at a time

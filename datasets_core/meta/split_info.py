@@ -272,11 +272,11 @@ def _paths(folder: Any, names: Iterable[str]) -> list[Any]:
     return [folder / name for name in names]
 
 
-def shard_file_name(dataset: str, split: str, index: int, total: int, extension: str = "arrow") -> str:
+def shard_file_name(dataset: str, split: str, index: int, total: int, end: str = "arrow", *, is_numbered: bool = True) -> str:
     """Return the file name of shard `index` of the `total` shards of a split; five digits, more from 100,000 shards on.
 
-    >>> shard_file_name("reviews", "train", 3, 12)
-    'reviews-train-00003-of-00012.arrow'
+    >>> shard_file_name("reviews", "train", 3, 12), shard_file_name("reviews", "train", 0, 1, is_numbered=False)
+    ('reviews-train-00003-of-00012.arrow', 'reviews-train.arrow')
 
     Raises:
         ConfigurationError: a name that would leave the dataset's folder, or an index outside `total`.
@@ -285,11 +285,13 @@ def shard_file_name(dataset: str, split: str, index: int, total: int, extension:
         raise ConfigurationError(
             f"Shard {index} of {total} shards of split {split!r} does not exist", advice="Shards are counted from 0"
         )
-    for name in (dataset, split, extension):
+    for name in (dataset, split, end):
         if not name or "/" in name or "\\" in name or "\0" in name:
             raise ConfigurationError(f"{name!r} cannot be part of a file name", advice="Use a name without slashes")
+    if not is_numbered:
+        return f"{dataset}-{split}.{end.removeprefix('.')}"
     digits = max(5, len(str(total)))
-    return f"{dataset}-{split}-{index:0{digits}d}-of-{total:0{digits}d}.{extension.removeprefix('.')}"
+    return f"{dataset}-{split}-{index:0{digits}d}-of-{total:0{digits}d}.{end.removeprefix('.')}"
 
 
 @dataclass(repr=False)

@@ -112,7 +112,9 @@ class Version:
         text: object = self.version_str
         if not isinstance(self.experiments, Mapping | None):
             raise ArgumentTypeError(
-                f"experiments of version {text} is {self.experiments!r}", advice="Give {experiment: True or False}"
+                f"experiments of version {text} is {self.experiments!r}",
+                advice="Give {experiment: True or False}",
+                value=self.experiments,
             )
         experiments = dict(self.experiments or {})
         release = self.library_version_to_prepare or self.tfds_version_to_prepare

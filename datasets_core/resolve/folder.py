@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import contextlib
 import itertools
-import logging
 import os
 import re
 from collections.abc import Callable, Mapping
@@ -21,6 +20,7 @@ from datasets_core.errors import (
     DatasetNotFoundError,
     ManifestError,
     UnknownConfigError,
+    logger_of,
 )
 from datasets_core.meta.data_files import DataFiles, DataFilesDict, resolve_data_files
 from datasets_core.meta.info import DatasetInfo
@@ -34,7 +34,7 @@ from datasets_core.store.manifest import MANIFEST_NAME, Manifest, is_named_by_co
 if TYPE_CHECKING:
     from datasets_core.meta.info import Card, ConfigEntry, LazyInfos
 
-logger = logging.getLogger(__name__)
+logger = logger_of(__name__)
 
 _MOST_ENTRIES = 1 << 12
 _BLOCK_BYTES = 1 << 16

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import logging
 import os
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
@@ -12,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from datasets_core import files
 from datasets_core.building.builder import DatasetBuilder
-from datasets_core.building.folders import Prepared, find_prepared, prepared_versions, versions_below
+from datasets_core.building.folders import Prepared, find_prepared, versions_below
 from datasets_core.building.hooks import BuilderConfig
 from datasets_core.building.prepare import HubReference, is_known, recall
 from datasets_core.building.prepared import ReadOnlyBuilder, folder_of_dataset
@@ -27,6 +26,7 @@ from datasets_core.errors import (
     ManifestError,
     OfflineError,
     UnhashableError,
+    logger_of,
 )
 from datasets_core.fetch.hub.repository import HubCache
 from datasets_core.hub_urls import DEFAULT_REVISION
@@ -43,7 +43,7 @@ from datasets_core.store.manifest import Manifest, read_manifest
 if TYPE_CHECKING:
     from datasets_core.fetch.hub.repository import HubCommit
 
-logger = logging.getLogger(__name__)
+logger = logger_of(__name__)
 
 _NO_DATASETS = {"", ".", "..", "generator"}  # cached under these names, which do not come from a path that was removed
 
@@ -151,8 +151,7 @@ def prepared_source(
         request: the request; with data files, a data folder or features of the user, nothing is searched.
         why: what happened to the path, for messages.
         is_blocked: returns True for versions to skip.
-        is_local: True for a local path.  If unknown, a dataset with the name after the slash is used
-            only if it was built from files below the path.
+        is_local: False if the path may also be the name of a repository: `org/name` is then no end of a longer path.
 
     Raises:
         DatasetNotFoundError: the dataset exists, but not in that version.
@@ -172,46 +171,68 @@ def prepared_source(
             continue
         if request.options:
             config = BuilderConfig(config or DEFAULT).create_config_id(dict(request.options))
-        found = find_prepared(root, name, config, pattern, is_blocked=is_blocked, is_from_there=partial(_is_from, request.path))
+        is_whole = not is_local and "/" in request.path and name == camelcase_to_snakecase(request.path.rpartition("/")[2])
+        places = _places(root, name, config, request.path, is_whole=is_whole)
+        if not places:
+            continue
+        found = find_prepared(root, name, config, pattern, is_blocked=is_blocked, is_from_there=partial(_is_from, set(places)))
         if found is not None and found.manifest.commit:
             continue
-        if not is_local and _is_last_part(name, request) and not (found and _is_made_of(found.manifest, request.path)):
-            continue
         if found is None:
-            others = [str(version) for version in prepared_versions(root, name, config)]
+            others = sorted(set().union(*places.values()), reverse=True)
             wanted = "" if pattern is None else f" of version {str(pattern)!r}"
             raise DatasetNotFoundError(
                 f"{request.path} {why}, and there is no prepared dataset{wanted} in {home}",
-                advice=f"Restore the path{', or choose another version: ' + ', '.join(others) if others else ''}",
+                advice=f"Restore the path{', or choose another version: ' + ', '.join(map(str, others)) if others else ''}",
             )
         logger.warning("%s %s. Reading the dataset prepared from it: %s", request.path, why, found.folder)
         return PreparedSource(request, found)
     return None
 
 
-def _is_from(path: str, manifest: Manifest) -> bool:
-    """Return False for the build of a script of another place: its author chose its name and version.
+def _is_from(places: set[str], manifest: Manifest) -> bool:
+    return (manifest.confined or manifest.origin) in places
 
-    The build of an unconfined script may be named by the last parts of its path, and its config.
+
+def _places(root: str, name: str, config: str | None, path: str, *, is_whole: bool) -> dict[str, set[Version]]:
+    """Return the places that a path means, and the versions that were built from each: the path itself, else one that ends so.
+
+    A relative path is the end of a place only if its script ran with all rights of the user: authors of other builds choose
+    their names and versions themselves. Builds of earlier versions have no place, and are known by their sources.
+
+    Raises:
+        UnknownConfigError: there are several configs, but `config` is not one of them.
+        ConfigurationError: a relative path is the end of several places.
     """
     place = os.path.realpath(path)
-    if manifest.confined not in ("", place, os.path.dirname(place)):
-        return False
+    exact = (place, os.path.dirname(place), os.path.dirname(os.path.dirname(place)))  # of a script, of a script and a config
     named = os.path.normpath(path)
     above = os.path.dirname(named)
-    last = [each for each in (named, above, os.path.dirname(above)) if each and not os.path.isabs(path)]
-    places = [place, os.path.dirname(place), os.path.dirname(os.path.dirname(place))]
-    return manifest.origin in ("", *places) or any(manifest.origin.endswith(f"/{each}") for each in last)
+    ends = (
+        () if is_whole or os.path.isabs(path) else tuple(f"/{each}" for each in (named, above, os.path.dirname(above)) if each)
+    )
+    found: dict[str, set[Version]] = {}
+    others: dict[str, set[Version]] = {}
+
+    def note(manifest: Manifest) -> bool:
+        origin = manifest.confined or manifest.origin
+        of_user = not manifest.confined and not registry.is_format(manifest.info.builder_name or "")
+        fits = origin in exact if origin else _is_made_of(manifest, place)
+        if fits or (of_user and origin.endswith(ends)):
+            (found if fits else others).setdefault(origin, set()).add(manifest.info.version or Version("0.0.0"))
+        return False
+
+    find_prepared(root, name, config, is_from_there=note)
+    if not found and len(others) > 1:
+        listed = ", ".join(sorted(others))
+        raise ConfigurationError(f"{path} no longer exists, and several places end so: {listed}. Pass one of them.")
+    return found or others
 
 
-def _is_last_part(name: str, request: Request) -> bool:
-    above, _, last = request.path.rpartition("/")
-    return bool(above) and request.version is None and name == camelcase_to_snakecase(last)
-
-
-def _is_made_of(manifest: Manifest, path: str) -> bool:
-    below = os.path.join(os.path.abspath(path), "")
-    return any(source.path.startswith(below) for source in manifest.sources)
+def _is_made_of(manifest: Manifest, place: str) -> bool:
+    """Return True for a build whose place is unknown if its sources, if any, lie below a path."""
+    below = os.path.join(place, "")
+    return not manifest.sources or any(os.path.realpath(source.path).startswith(below) for source in manifest.sources)
 
 
 def _names(request: Request) -> Iterator[tuple[str, str | None]]:

@@ -88,7 +88,7 @@ def register_format(name: str, builder: type[DatasetBuilder]) -> None:
         True
     """
     if name in BUILT_IN:
-        raise ConfigurationError(f"{name!r} is a format of the library", advice="Use another name")
+        raise ConfigurationError(f"{name!r} is a format of the library", advice="Use another name", value=name)
     home = f"{builder.__module__}:{builder.__qualname__}"
     with _lock:
         _registered[name], _classes[home] = home, builder
@@ -301,7 +301,8 @@ def infer_format(
     if not kinds:
         raise DataFilesNotFoundError(
             f"{dataset!r} has no file of a known format: {_shown(found)}. "
-            f"Pass the format, as in load_dataset('csv', data_files=…). Available formats: {', '.join(known_formats())}."
+            f"Pass the format, as in load_dataset('csv', data_files=…). Available formats: {', '.join(known_formats())}.",
+            value=dataset,
         )
     if len(kinds) > 1:
         told = ", ".join(f"{split!r} is {winner[0]}" for split, winner in winners.items() if winner)

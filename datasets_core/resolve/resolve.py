@@ -27,6 +27,7 @@ from datasets_core.errors import (
     RepositoryNotFoundError,
     UnknownConfigError,
     UnknownVersionError,
+    logger_of,
 )
 from datasets_core.features.schema import Features
 from datasets_core.hub_urls import DEFAULT_REVISION, PREFIX, HubPath, hub_url, is_repo_id, parse_hub_url
@@ -215,7 +216,7 @@ def _path(lock: object, request: Request) -> str:
     return next((place for place in places if os.path.exists(place)), places[0])
 
 
-logger = logging.getLogger(__name__)
+logger = logger_of(__name__)
 
 
 def resolve(request: Request) -> DatasetBuilder:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import base64
 import dataclasses
 import hashlib
-import logging
 import os
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -16,7 +15,7 @@ from datasets_core import files
 from datasets_core.building.builder import DatasetBuilder
 from datasets_core.building.options import read_registered
 from datasets_core.config import settings
-from datasets_core.errors import ConfinementUnavailableError, UntrustedScriptError
+from datasets_core.errors import ConfinementUnavailableError, UntrustedScriptError, logger_of
 from datasets_core.fetch.checksums import CHECKSUMS_NAME
 from datasets_core.fetch.hub.repository import HubCommit
 from datasets_core.meta.data_files import DataFilesDict, resolve_data_files
@@ -330,7 +329,7 @@ def _preload(script: Script) -> tuple[str, ...]:
 # Trust: the meaning of `trust_remote_code` for a script given by path, or found in a folder or a repository.
 
 
-logger = logging.getLogger(__name__)
+logger = logger_of(__name__)
 
 RunMode = Literal["plain", "confined"]
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import itertools
-import logging
 import os
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
@@ -23,7 +22,7 @@ from datasets_core.building.tfds_folders.description import (
 )
 from datasets_core.building.tfds_folders.folder import RecordManifest
 from datasets_core.building.versions import Versions
-from datasets_core.errors import ConfigurationError, ManifestError, UnknownConfigError, UnknownOptionError
+from datasets_core.errors import ConfigurationError, ManifestError, UnknownConfigError, UnknownOptionError, logger_of
 from datasets_core.meta.info import DatasetInfo
 from datasets_core.meta.version import NO_VERSION, Version, check_pattern
 from datasets_core.resolve.folder import read_folder_card
@@ -33,7 +32,7 @@ from datasets_core.store.manifest import MANIFEST_NAME
 if TYPE_CHECKING:
     from datasets_core.fetch.hub.repository import HubCommit
 
-logger = logging.getLogger(__name__)
+logger = logger_of(__name__)
 
 _LISTED = 10
 _MOST_LEVELS = 3  # levels of folders: dataset, config and version

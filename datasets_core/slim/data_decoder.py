@@ -113,7 +113,9 @@ def chosen_items(items: Sequence[str] | None, known: Sequence[str]) -> list[str]
     if items is None or not len(items):
         return list(known)
     if isinstance(items, str | bytes):
-        raise ArgumentTypeError(f"items must be a list or tuple of names, not {items!r}", advice=f"Pass [{items!r}]")
+        raise ArgumentTypeError(
+            f"items must be a list or tuple of names, not {items!r}", advice=f"Pass [{items!r}]", value=items
+        )
     for item in items:
         if item not in known:
             raise UnknownItemError(item, known=known)

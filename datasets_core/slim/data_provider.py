@@ -91,7 +91,7 @@ class DataProvider(ABC):
             UnknownItemError: an item does not exist.
         """
         if not isinstance(items, list | tuple):
-            raise ArgumentTypeError(f"items must be a list or tuple of names, not {items!r}", advice="Pass a list")
+            raise ArgumentTypeError(f"items must be a list or tuple of names, not {items!r}", advice="Pass a list", value=items)
         for item in items:
             if item not in self._items:
                 raise UnknownItemError(item, known=self._items)

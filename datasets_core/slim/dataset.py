@@ -62,7 +62,9 @@ class BuilderReader(SampleReader):
 
     def __init__(self, format: str, **options: Any) -> None:
         if not isinstance(format, str) or not is_format(format):
-            raise ConfigurationError(f"Unknown format {format!r}. Available formats: {', '.join(sorted(known_formats()))}.")
+            raise ConfigurationError(
+                f"Unknown format {format!r}. Available formats: {', '.join(sorted(known_formats()))}.", value=format
+            )
         self._format, self._options = format, options
 
     def samples(self, path: str) -> Iterator[tuple[Position, Any]]:
@@ -131,7 +133,9 @@ def get_data_files(data_sources: Any) -> list[Any]:
     elif isinstance(data_sources, str | os.PathLike) and isinstance(os.fspath(data_sources), str):
         found = _files_of(os.fspath(data_sources))
     else:
-        raise ArgumentTypeError(f"data_sources must be a path, a pattern, or a list of these, not {data_sources!r}.")
+        raise ArgumentTypeError(
+            f"data_sources must be a path, a pattern, or a list of these, not {data_sources!r}.", value=data_sources
+        )
     if not found:
         raise NoDataFilesError(data_sources if isinstance(data_sources, list | tuple) else os.fspath(data_sources))
     return found
@@ -199,7 +203,7 @@ def reader_maker(reader: Any, reader_kwargs: Mapping[str, Any] | None = None) ->
             raise ArgumentTypeError(f"The reader {name} is not supported. Available readers: {', '.join(_OF_OTHERS)}.")
         reader = _OF_OTHERS[name]
     if not callable(reader):
-        raise ArgumentTypeError(f"The reader must be a class such as slim.TFRecordReader, not {reader!r}.")
+        raise ArgumentTypeError(f"The reader must be a class such as slim.TFRecordReader, not {reader!r}.", value=reader)
     return partial(_made, reader, kwargs)
 
 

@@ -200,7 +200,9 @@ class ParallelReader(Runner):
         reader_kwargs: Mapping[str, Any] | None = None,
     ) -> None:
         if not isinstance(common_queue, FIFOQueue | RandomShuffleQueue):
-            raise ArgumentTypeError(f"common_queue must be a slim.RandomShuffleQueue or slim.FIFOQueue, not {common_queue!r}.")
+            raise ArgumentTypeError(
+                f"common_queue must be a slim.RandomShuffleQueue or slim.FIFOQueue, not {common_queue!r}.", value=common_queue
+            )
         self._make_reader, self._named = reader_maker(reader_class, reader_kwargs), named(reader_class, reader_kwargs)
         self._make_reader()
         self._common_queue, self._num_readers = common_queue, whole_number("num_readers", num_readers, 1)
@@ -281,7 +283,7 @@ def _units(queue: Any) -> WorkUnits:
         return queue
     if isinstance(queue, Iterable) and not isinstance(queue, str | bytes):
         return WorkUnits(get_data_files(list(queue)), 1)
-    raise ArgumentTypeError(f"A queue of files must be a list of paths, or a slim.WorkUnits, not {queue!r}.")
+    raise ArgumentTypeError(f"A queue of files must be a list of paths, or a slim.WorkUnits, not {queue!r}.", value=queue)
 
 
 def _stream(
@@ -468,7 +470,9 @@ class PrefetchQueue(Runner):
         elif callable(tensors):
             self._ahead = _Ahead(tensors, most, threads, is_iterated=False)
         else:
-            raise ArgumentTypeError(f"The source of a prefetch queue must be a function or an iterable, not {tensors!r}.")
+            raise ArgumentTypeError(
+                f"The source of a prefetch queue must be a function or an iterable, not {tensors!r}.", value=tensors
+            )
         self._pads, self._num_given = bool(dynamic_pad), 0
         self._shapes: Any = None
         self._kept: list[Any] = []

@@ -130,7 +130,7 @@ def whole_number(name: str, value: Any, least: int | None = None, *, advice: str
     """
     if not is_whole(value, least):
         bound = "" if least is None else f" of at least {least}"
-        raise ConfigurationError(f"{name} must be an integer{bound}, not {value!r}. {advice}.")
+        raise ConfigurationError(f"{name} must be an integer{bound}, not {value!r}. {advice}.", value=value)
     return operator.index(value)
 
 

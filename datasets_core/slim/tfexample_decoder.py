@@ -51,11 +51,15 @@ class MessageDecoder(DataDecoder):
 
     def __init__(self, items_to_handlers: Mapping[str, ItemHandler]) -> None:
         if not isinstance(items_to_handlers, Mapping):
-            raise ArgumentTypeError(f"items_to_handlers={items_to_handlers!r} is not a dict of items and handlers.")
+            raise ArgumentTypeError(
+                f"items_to_handlers={items_to_handlers!r} is not a dict of items and handlers.", value=items_to_handlers
+            )
         for item, handler in items_to_handlers.items():
             if not isinstance(handler, ItemHandler):
                 raise ConfigurationError(
-                    f"The handler of item {item!r} is {handler!r}", advice="Pass an ItemHandler, such as slim.Tensor('key')"
+                    f"The handler of item {item!r} is {handler!r}",
+                    advice="Pass an ItemHandler, such as slim.Tensor('key')",
+                    value=handler,
                 )
         self._handlers = dict(items_to_handlers)
 
@@ -265,7 +269,8 @@ class RowDecoder(DataDecoder):
     def __init__(self, items_to_columns: Mapping[str, str | ItemHandler] | Sequence[str]) -> None:
         if isinstance(items_to_columns, str | bytes) or not isinstance(items_to_columns, Iterable):
             raise ConfigurationError(
-                f"RowDecoder needs a dict of items and columns, or a list of columns, not {items_to_columns!r}."
+                f"RowDecoder needs a dict of items and columns, or a list of columns, not {items_to_columns!r}.",
+                value=items_to_columns,
             )
         items = items_to_columns if isinstance(items_to_columns, Mapping) else {name: name for name in items_to_columns}
         for item, column in items.items():

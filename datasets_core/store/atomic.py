@@ -9,7 +9,6 @@ from __future__ import annotations
 import contextlib
 import errno
 import json
-import logging
 import os
 import shutil
 import sys
@@ -18,10 +17,10 @@ from collections.abc import Iterable, Iterator
 import pyarrow as pa
 
 from datasets_core import files
-from datasets_core.errors import ConfigurationError, DatasetDiskError
+from datasets_core.errors import ConfigurationError, DatasetDiskError, logger_of
 from datasets_core.store.manifest import staging_folders, staging_path, temporary_path
 
-logger = logging.getLogger(__name__)
+logger = logger_of(__name__)
 
 _INSIDE = "saved"  # prefix of the name of a folder that is filled inside the target
 _CANNOT_SWAP = {errno.EINVAL, errno.ENOSYS, errno.ENOTSUP, errno.EOPNOTSUPP, errno.EXDEV, errno.EBUSY, errno.EPERM}

@@ -10,7 +10,6 @@ from __future__ import annotations
 import contextlib
 import errno
 import json
-import logging
 import os
 import shutil
 import time
@@ -21,8 +20,8 @@ from operator import methodcaller
 from typing import IO, Any, Generic, Self, TypeVar
 
 from datasets_core import files
-from datasets_core.config import settings
-from datasets_core.errors import DamagedShardError, DownloadError, ManifestError
+from datasets_core.config import has_alias, settings
+from datasets_core.errors import DamagedShardError, DownloadError, ManifestError, logger_of
 from datasets_core.meta.split_info import shard_file_name
 from datasets_core.store.manifest import (
     EXTENSIONS,
@@ -45,13 +44,11 @@ from datasets_core.store.source import with_schema
 
 # `Journal`: finished parts of a piece of work, line by line in a file, so that the same work resumes there after a crash.
 
-
-logger = logging.getLogger(__name__)
+logger = logger_of(__name__)
 
 FORM_KEY = "journal"  # of a header; a header without a form has the first
 _CHUNK = 1 << 20
 _LAZY_ENTRIES, _LAZY_SECONDS = 1000, 30.0
-
 
 E = TypeVar("E")
 
@@ -140,9 +137,9 @@ class Journal(Generic[E]):
     def close(self) -> None:
         """Close the file."""
         if self._out is not None and not self._out.closed:
-            if self._num_added:
-                os.fsync(self._out.fileno())
-            self._out.close()
+            with files.disk_errors(self._path), self._out:
+                if self._num_added:
+                    os.fsync(self._out.fileno())
 
     def __exit__(self, *_: object) -> None:
         self.close()
@@ -343,7 +340,8 @@ def _named(manifest: Manifest, *, by_content: bool) -> Manifest:
     for split, records in manifest.split_shards().items():
         named = []
         for index, record in enumerate(records):
-            name = shard_file_name(info.dataset_name or "dataset", split, index, len(records), EXTENSIONS[manifest.file_format])
+            parts = info.dataset_name or "dataset", split, index, len(records), EXTENSIONS[manifest.file_format]
+            name = shard_file_name(*parts, is_numbered=by_content or len(records) > 1 or not has_alias())
             if by_content:
                 stem, dot, extension = name.rpartition(".")
                 name = f"{stem}-{record.sha256[:_HASH_DIGITS] or os.urandom(_HASH_DIGITS // 2).hex()}{dot}{extension}"
@@ -478,7 +476,6 @@ def again_on_failure(url: str, act: Any) -> None:
 
 # Files that dead processes left in a cache, and shards that no manifest names any more.
 
-
 _MIN_AGE_SECONDS = 3600.0
 _UNUSED_SECONDS = 30 * 86_400.0
 
@@ -537,7 +534,7 @@ def find_temporaries(folder: str, *, min_age_seconds: float = _MIN_AGE_SECONDS) 
 def dead_work(cache_dir: str, *, min_age_seconds: float = _MIN_AGE_SECONDS) -> list[Garbage]:
     """Unfinished builds and files in a cache that no running process uses; only folders of datasets are inspected."""
     latest = time.time() - min_age_seconds
-    return [found for folder in _version_folders(cache_dir, 3) for found in _dead_work(folder, latest)]
+    return [found for depth in (2, 3) for folder in _version_folders(cache_dir, depth) for found in _dead_work(folder, latest)]
 
 
 def remove_garbage(found: Iterable[Garbage]) -> int:
@@ -621,8 +618,10 @@ def _orphans(folder: str, names: list[str], latest: float) -> Iterator[Garbage]:
     if manifest is None or os.stat(os.path.join(folder, MANIFEST_NAME)).st_mtime >= latest or _is_locked(f"{folder}.lock"):
         return
     named = manifest.file_names()
+    name_of, dataset = partial(shard_file_name, is_numbered=False), manifest.info.dataset_name or "dataset"
+    alone = {name_of(dataset, split, 0, 1, end) for split in manifest.info.splits or () for end in EXTENSIONS}
     for name in names:
-        if is_shard_name(name) and name not in named:
+        if (is_shard_name(name) or name in alone) and name not in named:
             yield from _aged(os.path.join(folder, name), latest, "orphan")
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import logging
 import os
 import socket
 import types
@@ -13,7 +12,7 @@ from typing import Any, TypeVar
 
 from datasets_core import files
 from datasets_core.engines import Engine
-from datasets_core.errors import ConfigurationError, UnhashableError
+from datasets_core.errors import ConfigurationError, UnhashableError, logger_of
 from datasets_core.store.code import (
     changed_in_memory,
     codes,
@@ -27,7 +26,7 @@ from datasets_core.store.code import (
 from datasets_core.store.fingerprint import Hasher
 from datasets_core.store.manifest import temporary_path
 
-logger = logging.getLogger(__name__)
+logger = logger_of(__name__)
 
 T = TypeVar("T")
 R = TypeVar("R")

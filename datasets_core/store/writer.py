@@ -37,7 +37,7 @@ _INLINE_BYTES = 2 << 20  # a file no larger than this is hashed at the end, whic
 class PartSummer:
     """Computes the text of `PartSums` while a file is written from start to end.
 
-    >>> from datasets_core.store.manifest import PartSums
+    >>> from datasets_core.store.pieces import PartSums
     >>> summer = PartSummer()
     >>> summer.update(b"he")
     >>> summer.cut(4)
@@ -251,17 +251,17 @@ def joined(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
     [3]
     """
     small: list[pa.RecordBatch] = []
-    held = 0
+    held, rows, most = 0, 0, settings().batch_rows
     for batch in batches:
         size = batch.nbytes
-        if small and held + size > _STREAM_JOINED_BYTES:
+        if small and (held + size > _STREAM_JOINED_BYTES or rows + batch.num_rows > most):
             yield _one(small)
-            small, held = [], 0
+            small, held, rows = [], 0, 0
         if size >= _SMALL_BYTES and not small:
             yield batch
             continue
         small.append(batch)
-        held += size
+        held, rows = held + size, rows + batch.num_rows
     if small:
         yield _one(small)
 
@@ -364,6 +364,7 @@ class ShardWriter:
         max_shard_bytes: bytes of rows (in Arrow's layout) after which a new shard begins.
         batch_bytes, batch_rows: bounds of one record batch; larger ones are divided, down to one row. None: the settings.
         is_hashed: False leaves out the sha256, for rows that can be generated again.
+        divides: False to let a batch within its bounds exceed `max_shard_bytes`, instead of dividing it.
     """
 
     def __init__(
@@ -378,16 +379,20 @@ class ShardWriter:
         batch_bytes: int | None = None,
         batch_rows: int | None = None,
         is_hashed: bool = True,
+        divides: bool = True,
     ) -> None:
         if file_format not in EXTENSIONS:
             raise ConfigurationError(
-                f"Unknown shard format {file_format!r}. Available formats: {', '.join(map(repr, EXTENSIONS))}."
+                f"Unknown shard format {file_format!r}. Available formats: {', '.join(map(repr, EXTENSIONS))}.",
+                value=file_format,
             )
         defaults = settings()
         self.folder, self.stem, self.split, self.file_format = folder, stem, split, file_format
         self.schema = plain_schema(schema)
         self._max_shard_bytes = defaults.max_shard_bytes if max_shard_bytes is None else max_shard_bytes
-        self._batch_bytes = min(defaults.batch_bytes if batch_bytes is None else batch_bytes, self._max_shard_bytes)
+        self._batch_bytes = defaults.batch_bytes if batch_bytes is None else batch_bytes
+        self._joined_bytes = min(self._batch_bytes, self._max_shard_bytes)
+        self._batch_bytes = self._joined_bytes if divides else self._batch_bytes
         self._batch_rows = defaults.batch_rows if batch_rows is None else batch_rows
         if min(self._max_shard_bytes, self._batch_bytes, self._batch_rows) < 1:
             raise ConfigurationError("Shards and batches must hold at least one byte and one row", advice="Give larger limits")
@@ -466,13 +471,13 @@ class ShardWriter:
 
     def _add(self, batch: pa.RecordBatch) -> None:
         num_bytes = batch.nbytes
-        if num_bytes >= min(_SMALL_BYTES, self._batch_bytes) or batch.num_rows >= self._batch_rows:
+        if num_bytes >= min(_SMALL_BYTES, self._joined_bytes) or batch.num_rows >= self._batch_rows:
             self._flush()
             for part in _divide(batch, self._batch_bytes, self._batch_rows):
                 self._put(part)
             return
         if (
-            self._small_bytes + num_bytes > min(_JOINED_BYTES, self._batch_bytes)
+            self._small_bytes + num_bytes > min(_JOINED_BYTES, self._joined_bytes)
             or self._small_rows + batch.num_rows > self._batch_rows
         ):
             self._flush()
@@ -642,3 +647,20 @@ class _ParquetShard(_OpenShard):
         self._waiting_bytes = 0
         self.batch_rows.append(table.num_rows)
         self._writer.write_table(table, row_group_size=max(table.num_rows, 1))
+
+
+def sums_of_stream(text: str, path: str) -> str:
+    """Return the sums of the stream in an Arrow file: its parts without the magic bytes before it and the footer after it.
+
+    Args:
+        text: the sums of the file.
+        path: a copy of the stream.
+    """
+    extend = crc32c_extend()
+    if not text or extend is None:
+        return ""
+    first, *batches, _ = text.split(" ")
+    with open(path, "rb") as handle:
+        head = handle.read(int(first.partition(":")[0], 16) - 8)
+    end = b"\xff\xff\xff\xff\0\0\0\0"
+    return " ".join([f"{len(head):x}:{extend(0, head):08x}", *batches, f"{len(end):x}:{extend(0, end):08x}"])

@@ -329,7 +329,9 @@ def _share(given: Any) -> Share | None:
     if given is None:
         return None
     if not isinstance(given, (list, tuple)) or len(given) != 2 or not all(map(is_whole, given)) or not 0 <= given[0] < given[1]:
-        raise StreamStateError(f"The state has the share {given!r}, which is not a pair of part and number of parts. {_ADVICE}")
+        raise StreamStateError(
+            f"The state has the share {given!r}, which is not a pair of part and number of parts. {_ADVICE}", value=given
+        )
     return Share(*given)
 
 

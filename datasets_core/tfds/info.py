@@ -6,16 +6,15 @@ import contextlib
 import dataclasses
 import inspect
 import json
-import logging
 import os
 import textwrap
 import threading
 from collections.abc import Iterator, Mapping, Sequence
 from contextvars import ContextVar
-from typing import Any, cast
+from typing import Any, ClassVar, cast
 
 from datasets_core.building.cache_key import source_file
-from datasets_core.errors import ConfigurationError
+from datasets_core.errors import ConfigurationError, logger_of
 from datasets_core.features.base import Feature
 from datasets_core.meta import splits as splits
 from datasets_core.meta.info import DatasetInfo as LibraryInfo
@@ -99,6 +98,33 @@ _lock = threading.Lock()
 _skips: ContextVar[bool] = ContextVar("skips", default=False)
 
 
+class Split(str):
+    """The name of a split: a string. Unlike the splits of the library, `+` joins the texts, as in TFDS.
+
+    Args:
+        name: name of the split.
+
+    >>> Split.TRAIN, Split.TRAIN + "_05", Split("dev")
+    (Split('train'), 'train_05', Split('dev'))
+    """
+
+    __slots__ = ()
+    TRAIN: ClassVar[Split]
+    TEST: ClassVar[Split]
+    VALIDATION: ClassVar[Split]
+    ALL: ClassVar[Split]
+
+    def __new__(cls, name: str) -> Split:
+        """Return the name."""
+        return str.__new__(cls, name)
+
+    def __repr__(self) -> str:
+        return f"Split({super().__repr__()})"
+
+
+Split.TRAIN, Split.TEST, Split.VALIDATION, Split.ALL = map(Split, ("train", "test", "validation", "all"))
+
+
 @contextlib.contextmanager
 def skip_registration() -> Iterator[None]:
     """A context in which new classes are not registered.
@@ -180,7 +206,7 @@ def registered_names() -> list[str]:
     return sorted(_classes)
 
 
-logger = logging.getLogger(__name__)
+logger = logger_of(__name__)
 
 _MOST_TEXT_BYTES = 16 << 20
 

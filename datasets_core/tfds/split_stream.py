@@ -442,7 +442,7 @@ class SplitStream(IterableDataset):
 
     def _called(self, function: Any, verb: str) -> ElementFunction:
         if not callable(function):
-            raise ArgumentTypeError(f"{verb}() takes a function, found {function!r}.")
+            raise ArgumentTypeError(f"{verb}() takes a function, found {function!r}.", value=function)
         return ElementFunction(function, self._form, verb)
 
     def apply(self, transformation_func: Callable[[Self], Any]) -> Any:

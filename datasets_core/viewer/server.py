@@ -6,7 +6,6 @@ import contextlib
 import hmac
 import io
 import json
-import logging
 import os
 import secrets
 import socket
@@ -21,7 +20,7 @@ import pyarrow as pa
 
 from datasets_core._version import __version__
 from datasets_core.engines.threads import Daemons, Job
-from datasets_core.errors import ConfigurationError, DatasetsCoreError, MediaDecodeError
+from datasets_core.errors import ConfigurationError, DatasetsCoreError, MediaDecodeError, logger_of
 from datasets_core.optional import needed
 from datasets_core.viewer.media import THUMBNAIL, first_page, picture, wave
 from datasets_core.viewer.opening import Opened, open_rows
@@ -176,7 +175,7 @@ def _int(asked: Mapping[str, Any], name: str) -> int:
 def _path(asked: Mapping[str, Any]) -> list[str | int]:
     found = asked.get("path") or []
     if not isinstance(found, list) or not all(type(step) in (str, int) for step in found):
-        raise ConfigurationError(f"The page asks with path={found!r}, not a list of fields and numbers.")
+        raise ConfigurationError(f"The page asks with path={found!r}, not a list of fields and numbers.", value=found)
     return found
 
 
@@ -294,7 +293,7 @@ def application(opened: Opened, token: str, hosts: set[str] | None, cookie: str 
     def failed(error: Exception) -> Response:
         if isinstance(error, DatasetsCoreError):
             return JSONResponse({"error": str(error)}, 400)
-        logging.getLogger(__name__).error("The viewer could not answer.", exc_info=error)
+        logger_of(__name__).error("The viewer could not answer.", exc_info=error)
         return JSONResponse({"error": f"{type(error).__name__}: {error}"}, 500)
 
     async def ask(request: Request) -> Response:

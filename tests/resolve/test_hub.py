@@ -169,6 +169,43 @@ def test_what_is_gone_is_not_the_build_of_another_place(place: Place, tmp_path: 
         place.load(reference.format(other=tmp_path / "other"), name="en")
 
 
+@pytest.mark.parametrize("reference", ["{root}/mine/corp", "mine/corp"])
+def test_data_files_that_are_gone_are_read_from_the_build_of_their_own_folder_alone(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, reference: str
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    for place in ("mine", "other"):
+        (tmp_path / place / "corp").mkdir(parents=True)
+        (tmp_path / place / "corp" / "x.csv").write_text(f"a\n{place}\n")
+        load_dataset(str(tmp_path / place / "corp"), cache_dir=tmp_path / "cache")
+        shutil.rmtree(tmp_path / place / "corp")
+    found = load_dataset(reference.format(root=tmp_path), cache_dir=tmp_path / "cache", split="train")
+    assert found["a"][:] == ["mine"]
+    monkeypatch.chdir(tmp_path / "other")
+    for elsewhere in ("corp", "nowhere/corp", f"{tmp_path}/nowhere/corp", "org/corp"):
+        if elsewhere != "corp":
+            with pytest.raises((DatasetNotFoundError, HubUnreachableError)):
+                load_dataset(elsewhere, cache_dir=tmp_path / "cache", split="train")
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises((DatasetNotFoundError, HubUnreachableError)):
+        load_dataset("corp", cache_dir=tmp_path / "cache", split="train")
+
+
+def test_a_name_that_several_places_end_with_means_none_of_them(place: Place, tmp_path: Path) -> None:
+    other = tmp_path / "downloads" / "reviews"
+    other.mkdir(parents=True)
+    (other / "reviews.py").write_text(SCRIPT.format(version="9.0.0", supported=[]))
+    place.load(other / "reviews.py", name="en")
+    for folder in (other, place.folder):
+        shutil.rmtree(folder)
+    with pytest.raises(
+        ConfigurationError, match=r"reviews/en no longer exists, and several places end so: .*downloads/reviews"
+    ):
+        place.load("reviews/en")
+    assert place.load("src/reviews/en") == "en 2.0.0"
+    assert place.load(other, name="en") == "en 9.0.0"
+
+
 def test_the_script_s_own_path_is_enough(place: Place, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(place.folder)
     place.script.unlink()

@@ -616,9 +616,10 @@ def test_unfinished_builds_of_dead_processes_are_found_in_a_cache(tmp_path: Path
     _aged(place / f"old.incomplete-{DEAD}-ab")
     _aged(place / f"young.incomplete-{DEAD}-ab", seconds=60)
     _aged(place / f"alive.incomplete-{os.getpid()}-ab")
+    _aged(place.parent / f"2.0.0.incomplete-{DEAD}-ab")  # of a folder without a hash in its path
     (tmp_path / "downloads" / "extracted").mkdir(parents=True)
     found = dead_work(str(tmp_path))
-    assert [os.path.basename(one.path) for one in found] == [f"old.incomplete-{DEAD}-ab"]
+    assert [os.path.basename(one.path) for one in found] == [f"2.0.0.incomplete-{DEAD}-ab", f"old.incomplete-{DEAD}-ab"]
 
 
 def test_a_lease_keeps_the_staging_folder_of_its_target(tmp_path: Path) -> None:

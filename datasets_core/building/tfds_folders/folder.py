@@ -6,7 +6,6 @@ import copy
 import hashlib
 import importlib.util
 import json
-import logging
 import os
 import threading
 from collections.abc import Callable, Iterator, Sequence
@@ -21,7 +20,7 @@ from datasets_core.building.tfds_folders.columns import TfdsReader, array_record
 from datasets_core.building.tfds_folders.description import FEATURES_NAME, METADATA_NAME, TfdsDescription, TfdsSplit, content
 from datasets_core.building.tfds_folders.layout import Fields, layout_of, untold_strings
 from datasets_core.engines.threads import renewed_after_fork
-from datasets_core.errors import DamagedShardError, DatasetsCoreError, ExampleError, FileFormatError, ManifestError
+from datasets_core.errors import DamagedShardError, DatasetsCoreError, ExampleError, FileFormatError, ManifestError, logger_of
 from datasets_core.meta.row_blocks import RowBlocks
 from datasets_core.records.frames import HEAD_BYTES, blocks_of, compression_of, frame_offsets, inflated
 from datasets_core.records.reader import TFRecordReader
@@ -70,7 +69,7 @@ def check_there(folder: str, manifest: RecordManifest) -> None:
         raise DamagedShardError(path, "this file and all others are missing", advice="Copy the files into the folder")
 
 
-logger = logging.getLogger(__name__)
+logger = logger_of(__name__)
 
 _READ = ("tfrecord", "parquet")
 _DECODED_BYTES = 1 << 20

@@ -8,13 +8,12 @@ names are never imported.
 from __future__ import annotations
 
 import json
-import logging
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from math import prod
 from typing import Any, TypeAlias, cast
 
-from datasets_core.errors import DatasetsCoreError, ManifestError
+from datasets_core.errors import DatasetsCoreError, ManifestError, logger_of
 from datasets_core.features.base import FeatureType, List, Value, feature_to_arrow
 from datasets_core.features.media.types import Image
 from datasets_core.features.serialization import (
@@ -30,7 +29,7 @@ from datasets_core.features.serialization import (
 )
 from datasets_core.features.types import ClassLabel, Translation, TranslationVariableLanguages
 
-logger = logging.getLogger(__name__)
+logger = logger_of(__name__)
 
 Shape: TypeAlias = tuple[int | None, ...]
 Labels: TypeAlias = Callable[[str], list[str] | None]

@@ -11,7 +11,6 @@ import dataclasses
 import functools
 import itertools
 import json
-import logging
 import os
 import tempfile
 from collections.abc import Generator, Iterable, Iterator, Mapping, Sequence
@@ -23,7 +22,7 @@ import pyarrow as pa
 
 from datasets_core import files
 from datasets_core._version import __version__
-from datasets_core.building.cache_key import check_unchanged, dataset_identity, identify, identity_of, is_format, sources_of
+from datasets_core.building.cache_key import check_unchanged, dataset_identity, identify, identity_of, sources_of
 from datasets_core.building.failures import out_of_time
 from datasets_core.building.hooks import ROW_GROUP_BYTES, TABLE_GROUP_BYTES, Builder, SplitGenerator, divide
 from datasets_core.building.options import (
@@ -51,6 +50,7 @@ from datasets_core.building.write.jobs import (
     agreed_schema,
     chosen_engine,
     counted_files,
+    layout_of,
     recast_job,
     run_attempt,
     worker_died,
@@ -58,10 +58,17 @@ from datasets_core.building.write.jobs import (
 from datasets_core.building.write.reorder import Ordering
 from datasets_core.building.write.row_keys import Clash, as_json, from_json
 from datasets_core.building.write.runs import Run, run_bytes
-from datasets_core.config import settings
+from datasets_core.config import has_alias, settings
 from datasets_core.engines.deadline import SerialEngine, TimeUp
 from datasets_core.engines.threads import followed
-from datasets_core.errors import DatasetGenerationError, DownloadError, FileFormatError, InvalidKeyError, WorkerDiedError
+from datasets_core.errors import (
+    DatasetGenerationError,
+    DownloadError,
+    FileFormatError,
+    InvalidKeyError,
+    WorkerDiedError,
+    logger_of,
+)
 from datasets_core.features.schema import Features
 from datasets_core.features.unordered import Facts
 from datasets_core.fetch import disk_cache
@@ -166,7 +173,7 @@ def _size(path: str) -> int:
         return -1
 
 
-logger = logging.getLogger(__name__)
+logger = logger_of(__name__)
 
 
 @functools.cache  # once a process: what dies later is found by the next one
@@ -208,8 +215,11 @@ class Build:
         self._exchange = Exchange.of(target, options.storage_options) if spans and files.is_url(target) else None
         self.staging = Staging.adopt_or_create(options.output_dir)
 
-    def run(self) -> Manifest:
+    def run(self, *, is_committed: bool = True) -> Manifest:
         """Make the dataset: plan, jobs, results, commit.
+
+        Args:
+            is_committed: False to leave its shards in the staging folder.
 
         Raises:
             DatasetsCoreError: a failure, as a subclass.
@@ -238,6 +248,8 @@ class Build:
                         if stage.failure is None:
                             raise
             manifest = self._manifest()
+            if not is_committed:
+                return manifest
             check_manifest(builder, manifest, self.downloads, options.verification)
             for split in self.splits:
                 split.split_info = (manifest.info.splits or SplitDict())[split.name]
@@ -266,25 +278,28 @@ class Build:
             raise
 
     def repair(self, manifest: Manifest, damaged: Sequence[ShardRecord]) -> bool:
-        """Make damaged shards of a finished local dataset again by the jobs that made them, and replace them one by one.
+        """Make damaged shards of a finished local dataset again, and replace them one by one.
+
+        The jobs that made them run again; where rows were put in order later, or the jobs depend on each other, all do.
 
         Args:
             manifest: of the dataset; it stays as it is, since a shard is replaced by equal bytes only.
-            damaged: shards on record.
+            damaged: shards on record, with their checksums.
 
         Returns:
-            False if other bytes came of those jobs, as where rows were put in order later: nothing is replaced then.
+            False if other bytes came of the sources: nothing is replaced then.
 
         Raises:
             DatasetsCoreError: the jobs cannot run, for example if a source no longer exists.
         """
-        if not self._is_as_read or not all(shard.sha256 for shard in damaged):
-            return False
         try:
             self._plan()
             made: dict[str, str] = {}
-            for split in self.splits:
+            for split in self.splits if self._is_as_read else ():
                 made |= self._made_again(split, manifest, [shard for shard in damaged if shard.split == split.name])
+            if not all(shard.sha256 in made for shard in damaged):
+                self.run(is_committed=False)
+                made = {shard.sha256: shard.name for shard in self.shards}
             if not all(shard.sha256 in made for shard in damaged):
                 return False
             check_unchanged(self.sources)
@@ -587,6 +602,12 @@ class Build:
             else "",
             commit=self.builder.commit_sha or "",
             origin=_origin(self.builder),
+            built_with=layout_of(
+                max_shard_bytes=self.options.max_shard_bytes or settings().max_shard_bytes,
+                num_shards=self.options.num_shards,
+                num_proc=_part_count(self.builder, self.options),
+                writer_batch_size=self.builder.writer_batch_size,
+            ),
             blocks=self.blocks,
             files=counted_files(
                 self.builder, {split.name: split.gen_kwargs for split in self.splits if split.name in self.blocks}
@@ -595,9 +616,9 @@ class Build:
 
 
 def _origin(builder: Builder) -> str:
-    """Return the folder of a local script that runs unconfined; "" for other builders."""
+    """Return the folder of a local dataset, of its script or of its data files; "" for other builders."""
     is_bound = builder.is_confined or bool(builder.repo_id)
-    return "" if is_bound or not builder.base_path or is_format(type(builder)) else os.path.realpath(builder.base_path)
+    return "" if is_bound or not builder.base_path or files.is_url(builder.base_path) else os.path.realpath(builder.base_path)
 
 
 def _why_indivisible(error: Clash | DatasetGenerationError) -> str | None:
@@ -664,8 +685,8 @@ def _plan_identity(builder: Builder, options: BuildOptions, splits: Sequence[Spl
         builder.writer_batch_size,
         [(split.name, split.gen_kwargs) for split in splits],
     ]
-    if limits.job_bytes is not None:
-        parts.append(limits.job_bytes)
+    parts += [] if limits.job_bytes is None else [limits.job_bytes]
+    parts += ["alias"] if has_alias() else []
     data_files = getattr(builder.config.data_files, "identities", ())
     parts.append(json.dumps(data_files))  # with their sizes and times, which need no other look
     identity = identity_of(parts, but={path for path, _, modified in data_files if modified}) if builder.hash else None

@@ -17,6 +17,7 @@ import pyarrow as pa
 
 from datasets_core.building.write.row_keys import Words, sorted_order
 from datasets_core.config import settings
+from datasets_core.errors import DatasetDiskError
 from datasets_core.files import disk_errors
 from datasets_core.store.manifest import ShardRecord
 from datasets_core.store.writer import ShardWriter
@@ -392,18 +393,21 @@ def high_words(folder: str, run: Run) -> Words:
 
 def run_slices(path: str, start: int, stop: int) -> Iterator[pa.RecordBatch]:
     """Yield rows of an Arrow file, mapped as long as they are held; the file itself is closed immediately."""
-    with pa.memory_map(path) as mapped:
-        reader = pa.ipc.open_file(mapped)
-        first = 0
-        for index in range(reader.num_record_batches):
-            if first >= stop:
-                return
-            batch = reader.get_batch(index)
-            last = first + batch.num_rows
-            if last > start:
-                begin = max(start - first, 0)
-                yield batch.slice(begin, min(stop, last) - first - begin)
-            first = last
+    try:
+        with pa.memory_map(path) as mapped:
+            reader = pa.ipc.open_file(mapped)
+            first = 0
+            for index in range(reader.num_record_batches):
+                if first >= stop:
+                    return
+                batch = reader.get_batch(index)
+                last = first + batch.num_rows
+                if last > start:
+                    begin = max(start - first, 0)
+                    yield batch.slice(begin, min(stop, last) - first - begin)
+                first = last
+    except OSError as error:  # those of pyarrow have no number, and name no file
+        raise DatasetDiskError.of(error, path, action="read") from error
 
 
 def read_words(folder: str, name: str, start: int, stop: int) -> Words:

@@ -12,6 +12,7 @@ from functools import partial
 from itertools import islice, repeat
 from typing import TYPE_CHECKING, Any, TypeVar
 
+from datasets_core.config import has_alias
 from datasets_core.engines import Engine, get_engine
 from datasets_core.engines.deadline import SerialEngine
 from datasets_core.engines.threads import followed
@@ -26,6 +27,9 @@ if TYPE_CHECKING:
 
 CALLS_USERS = True  # see `errors.base.users_frames`
 
+_OLD_MESSAGE = (  # of datasets, word for word, for programs that compare it
+    "One of the subprocesses has abruptly died during map operation.To debug the error, disable multiprocessing."
+)
 _MOST_TASKS = 1000  # coroutines that wait side by side
 _PROBED_ROWS = 4  # of a block, whose results are compared with what they were when they were returned
 
@@ -411,11 +415,14 @@ def _done(
                     note(parts[index], result)
         except WorkerDiedError as error:
             at = parts[error.job].rows if error.job is not None else "some rows"
-            raise WorkerDiedError(
+            message = (
                 f"The worker process that ran {verb}() on {at} ended without a result: it was killed, perhaps for lack of "
-                "memory. Run again with a smaller num_proc or smaller batches.",
-                job=error.job,
-            ) from error
+                "memory. Run again with a smaller num_proc or smaller batches."
+            )
+            died = WorkerDiedError(_OLD_MESSAGE if has_alias() else message, job=error.job)
+            if has_alias():
+                died.add_note(message)
+            raise died from error
     return found
 
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import base64
 import builtins
-import logging
 import os
 import re
 import time
@@ -33,6 +32,7 @@ from datasets_core.dataset.transforms.calling import Caller, Part, borders, numb
 from datasets_core.dataset.transforms.mapper import MappedRows, Mapper, MapPlan, rows_without_columns
 from datasets_core.engines import Engine
 from datasets_core.engines.threads import followed
+from datasets_core.errors import logger_of
 from datasets_core.features.base import FeatureType
 from datasets_core.features.schema import Features
 from datasets_core.progress import ProgressFile, progress, switch
@@ -46,7 +46,7 @@ if TYPE_CHECKING:
     from datasets_core.store.rows.rows import Rows
 
 
-logger = logging.getLogger(__name__)
+logger = logger_of(__name__)
 
 # New columns, written without the unchanged ones, and combined with them to rows.
 

@@ -6,7 +6,6 @@ Each method imports its implementation on use: together 40 ms, with asyncio and 
 from __future__ import annotations
 
 import copy
-import logging
 import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import nullcontext
@@ -18,9 +17,9 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Self
 import numpy as np
 import pyarrow as pa
 
-from datasets_core.config import has_small_tokens, settings
+from datasets_core.config import has_alias, has_small_tokens, settings
 from datasets_core.engines import Engine
-from datasets_core.errors import ArgumentTypeError, ConfigurationError, MaskLengthError
+from datasets_core.errors import ArgumentTypeError, ConfigurationError, MaskLengthError, logger_of
 from datasets_core.errors.base import put_users_frames_first
 from datasets_core.features.arrow import is_expression
 from datasets_core.features.base import List
@@ -267,7 +266,7 @@ def write_index(path: str, place: Place, rows: Ints, size: int) -> None:
     write_whole(path, schema, [pa.RecordBatch.from_arrays([column], schema=schema)])
 
 
-logger = logging.getLogger(__name__)
+logger = logger_of(__name__)
 
 
 class Transforms(Rows):
@@ -394,7 +393,8 @@ class Transforms(Rows):
             _end(engine, runner)
         if result is None:
             return copy.copy(self)
-        return self._result(other, result.table, result.features)
+        found = self._result(other, result.table, result.features)
+        return found if found.column_names or not has_alias() else found._selected(range(0))
 
     def filter(
         self,

@@ -484,7 +484,9 @@ class Mapper:
 
     def _encoded(self, block: Block, name: str, values: Any, numbers: range) -> Encoded:
         if not isinstance(name, str):
-            raise ArgumentTypeError(f"{name!r} is not a valid column name", advice="Return a dict with strings as keys")
+            raise ArgumentTypeError(
+                f"{name!r} is not a valid column name", advice="Return a dict with strings as keys", value=name
+            )
         encoder = self._encoders.get(name)
         if encoder is None:
             encoder = self._encoders[name] = self._encoder(name)

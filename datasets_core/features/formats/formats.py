@@ -153,7 +153,9 @@ def register_tabular(form: TabularFormat) -> None:
         known = _NAMES.get(name)
         if name in _NAMES and known != form.name:
             raise ConfigurationError(
-                f"{name!r} is already a name of the format {known or 'python'!r}", advice="Use another name for the new format"
+                f"{name!r} is already a name of the format {known or 'python'!r}",
+                advice="Use another name for the new format",
+                value=name,
             )
     _NAMES.update(dict.fromkeys((form.name, *form.aliases), form.name))
     TABULAR[form.name] = form
@@ -171,7 +173,9 @@ def tabular(name: str | None) -> TabularFormat:
     """
     found = TABULAR.get(str(format_name(name)))
     if found is None:
-        raise ConfigurationError(f"Unknown tabular format {name!r}. Available formats: {', '.join(map(repr, TABULAR))}.")
+        raise ConfigurationError(
+            f"Unknown tabular format {name!r}. Available formats: {', '.join(map(repr, TABULAR))}.", value=name
+        )
     return found
 
 
@@ -204,7 +208,7 @@ def format_name(type_: str | None) -> str | None:
     if not isinstance(type_, str | None) or type_ not in _NAMES:
         names = sorted(name for name in set(_NAMES.values()) if name is not None)
         raise ConfigurationError(
-            f"Unknown row format {type_!r}. Available formats: None (plain Python), {', '.join(map(repr, names))}."
+            f"Unknown row format {type_!r}. Available formats: None (plain Python), {', '.join(map(repr, names))}.", value=type_
         )
     return _NAMES[type_]
 
@@ -512,7 +516,9 @@ class JaxKit(_TensorKit):
         if isinstance(device, str):
             known = {str(found): found for found in jax.devices()}
             if device not in known:
-                raise ConfigurationError(f"device={device!r} is not a jax device. Available devices: {', '.join(known)}.")
+                raise ConfigurationError(
+                    f"device={device!r} is not a jax device. Available devices: {', '.join(known)}.", value=device
+                )
             device = known[device]
         self._jnp, self._device, self._dtype = jnp, device, dtype
         self._integers = np.dtype("int64" if jax.config.jax_enable_x64 else "int32")

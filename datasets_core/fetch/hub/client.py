@@ -6,7 +6,6 @@
 from __future__ import annotations
 
 import json
-import logging
 import threading
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping
@@ -31,6 +30,7 @@ from datasets_core.errors import (
     OfflineError,
     RepositoryNotFoundError,
     RevisionNotFoundError,
+    logger_of,
     redact,
 )
 from datasets_core.fetch.http import Attempts, Credentials, TransientError, followed, origin_of, proxied, transport_failures
@@ -104,7 +104,7 @@ def _shown(code: str | None, said: str, token: str | None) -> str:
 # the Hub.
 
 
-logger = logging.getLogger(__name__)
+logger = logger_of(__name__)
 
 _TRY_AGAIN = {408, 429, 500, 502, 503, 504}
 _MOST_REFUSED = 2  # tries of a server that does not accept connections

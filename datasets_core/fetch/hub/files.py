@@ -20,7 +20,6 @@ compared afterwards, without imports; medians of five, on a busy machine:
 from __future__ import annotations
 
 import contextlib
-import logging
 import os
 import threading
 import time
@@ -40,6 +39,7 @@ from datasets_core.errors import (
     NonMatchingChecksumError,
     OfflineError,
     UrlNotFoundError,
+    logger_of,
 )
 from datasets_core.fetch.checksums import DownloadConfig, FileRecord, record_of
 from datasets_core.fetch.disk_cache import discard
@@ -50,7 +50,7 @@ from datasets_core.fetch.hub.transfer import BlobSource, Place, RefusalJudge, St
 from datasets_core.fetch.transfer import HttpSource
 from datasets_core.hub_urls import HubPath, is_commit, parse_hub_url
 
-logger = logging.getLogger(__name__)
+logger = logger_of(__name__)
 
 _LEAST_THREADS, _MOST_THREADS = 8, 16
 _PART = ".resumable.incomplete"  # other tools remove files that end in .incomplete, and only resume their own
@@ -334,7 +334,7 @@ def read_small(hub: Hub, commit: HubCommit, path: str, most_bytes: int) -> bytes
     if file.size > most_bytes:
         raise DownloadError(commit.url(path), f"has {file.size:,} bytes, more than the limit of {most_bytes:,}")
     place = fetch_files(hub, commit, [path])[path]
-    with open(place, "rb") as source:
+    with files.disk_errors(place, action="read"), open(place, "rb") as source:
         return source.read()
 
 

@@ -16,7 +16,7 @@ from typing import Any, NamedTuple, Self
 
 from datasets_core import files
 from datasets_core.config import settings
-from datasets_core.errors import DatasetDiskError, HubError
+from datasets_core.errors import DatasetDiskError, HubError, logger_of
 from datasets_core.fetch.disk_cache import DiskCache
 from datasets_core.hub_urls import hub_url, is_commit, is_inner_path
 
@@ -260,7 +260,7 @@ def _git_oid(place: str, size: int) -> str:
     return digest.hexdigest()
 
 
-logger = logging.getLogger(__name__)
+logger = logger_of(__name__)
 
 _FORMAT = 1  # form of the listings, the same as in huggingface_hub 2
 _ETAG = re.compile(r"[0-9a-f]{40}|[0-9a-f]{64}")

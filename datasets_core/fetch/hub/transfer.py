@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import hashlib
 import json
-import logging
 import os
 import re
 import threading
@@ -18,7 +17,7 @@ from urllib.parse import urljoin
 from datasets_core import files
 from datasets_core.config import settings
 from datasets_core.engines.threads import RetryPolicy, Watch, done_by
-from datasets_core.errors import DatasetDiskError, DownloadError, NonMatchingChecksumError, redact
+from datasets_core.errors import DatasetDiskError, DownloadError, NonMatchingChecksumError, logger_of, redact
 from datasets_core.fetch.checksums import FileRecord
 from datasets_core.fetch.disk_cache import discard
 from datasets_core.fetch.http import Attempts, Credentials, HttpClient, HttpResponse, TransientError, origin_of
@@ -240,7 +239,7 @@ def _decoded(encoding: str, chunks: Iterator[bytes], size: int) -> Iterator[byte
 # One file of the Hub by one GET, from the storage host or the endpoint, retried until it is complete and verified.
 
 
-logger = logging.getLogger(__name__)
+logger = logger_of(__name__)
 
 _MOST_REFUSED = 2  # refused connections of an endpoint that never answered
 _MOST_WRONG = 2  # number of wrong bodies

@@ -10,7 +10,6 @@ import copy
 import hashlib
 import io
 import json
-import logging
 import os
 import posixpath
 import re
@@ -23,7 +22,7 @@ from typing import TYPE_CHECKING, Any
 from urllib.parse import quote, urlsplit
 
 from datasets_core.engines.threads import RetryPolicy
-from datasets_core.errors import DownloadError, PushError
+from datasets_core.errors import DownloadError, PushError, logger_of
 from datasets_core.fetch.http import Attempts, TransientError, transport_failures
 from datasets_core.fetch.hub.branch import (
     CONFLICTS,
@@ -236,7 +235,7 @@ def _store(headers: Mapping[str, str], body: bytes) -> str | None:
     return address if is_url and token and holds else None
 
 
-logger = logging.getLogger(__name__)
+logger = logger_of(__name__)
 
 FILES_A_CALL = 256
 """Maximum number of files in one request to the Hub."""

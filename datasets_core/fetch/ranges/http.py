@@ -6,7 +6,6 @@ the size and the position in its headers.
 
 from __future__ import annotations
 
-import logging
 import re
 import threading
 import weakref
@@ -15,13 +14,13 @@ from contextlib import ExitStack
 from typing import Any
 
 from datasets_core.engines.threads import SHARED, StallTimeout, renewed_after_fork
-from datasets_core.errors import DownloadError, FileChangedError
+from datasets_core.errors import DownloadError, FileChangedError, logger_of
 from datasets_core.fetch.checksums import Digest
 from datasets_core.fetch.http import Attempts, HttpResponse, TransientError, origin_of
 from datasets_core.fetch.ranges.file import WITNESS_BYTES, Bytes, FileVersion, NoRangesError, Range, check_ranges, check_same
 from datasets_core.fetch.transfer import HttpSource, is_strong
 
-logger = logging.getLogger(__name__)
+logger = logger_of(__name__)
 
 _CONTENT_RANGE = re.compile(r"bytes (\d+)-(\d+)/(\d+)")
 _NO_SUCH_RANGE = re.compile(r"bytes \*/(\d+)")

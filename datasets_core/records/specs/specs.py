@@ -356,11 +356,13 @@ def as_specs(given: Any, *, of: str = "features") -> dict[str, Spec]:
         ConfigurationError: the argument is not a mapping, or a spec is invalid.
     """
     if not isinstance(given, Mapping):
-        raise ArgumentTypeError(f"{of}={given!r} is not a mapping. Pass a dict: key to FixedLenFeature, VarLenFeature, …")
+        raise ArgumentTypeError(
+            f"{of}={given!r} is not a mapping. Pass a dict: key to FixedLenFeature, VarLenFeature, …", value=given
+        )
     specs: dict[str, Spec] = {}
     for name, spec in given.items():
         if not isinstance(name, (str, bytes)):
-            raise ArgumentTypeError(f"{name!r} in {of} is not a key", advice="Keys are strings")
+            raise ArgumentTypeError(f"{name!r} in {of} is not a key", advice="Keys are strings", value=name)
         key = name.decode() if isinstance(name, bytes) else name
         specs[key] = checked_spec(as_spec(spec, key), key, of=of)
     _check_together(specs)
@@ -485,7 +487,7 @@ def default_values(given: Any, dtype: str, count: int, key: str) -> npt.NDArray[
     leaves = list(_leaves(given))
     if len(leaves) != count:
         raise ConfigurationError(
-            f"default_value={given!r} of feature {key!r} has {len(leaves)} values, but {count} are needed."
+            f"default_value={given!r} of feature {key!r} has {len(leaves)} values, but {count} are needed.", value=given
         )
     if dtype == "string":
         made = np.empty(count, object)

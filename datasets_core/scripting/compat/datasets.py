@@ -102,26 +102,32 @@ class NestedDataStructure:
 
 
 def cast_to_python_objects(obj: Any, only_1d_for_numpy: bool = False, optimize_list_casting: bool = True) -> Any:
-    """Return a value with arrays and tensors as lists.
+    """Return a value with tensors as arrays, and objects of pandas as lists, dicts, and times of Python.
 
     Args:
         obj: the value.
-        only_1d_for_numpy: True to leave arrays of one dimension unchanged.
+        only_1d_for_numpy: True to return arrays of more dimensions as lists of arrays of one.
         optimize_list_casting: ignored.
 
-    >>> cast_to_python_objects({"a": np.ones((1, 2), "int8"), "b": (np.float64(1),)})
-    {'a': [[1, 1]], 'b': [1.0]}
+    >>> cast_to_python_objects({"a": np.ones((1, 2), "int8"), "b": (np.float64(1),)}, only_1d_for_numpy=True)
+    {'a': [array([1, 1], dtype=int8)], 'b': (np.float64(1.0),)}
     """
     if isinstance(obj, Mapping):
         return {name: cast_to_python_objects(value, only_1d_for_numpy) for name, value in obj.items()}
     if isinstance(obj, (list, tuple)):
-        return [cast_to_python_objects(value, only_1d_for_numpy) for value in obj]
+        found = [cast_to_python_objects(value, only_1d_for_numpy) for value in obj]
+        return tuple(found) if type(obj) is tuple else found
     if is_tensor(type(obj)):
         obj = tensor_array(obj)
-    if isinstance(obj, np.ndarray) and only_1d_for_numpy and obj.ndim:
-        return obj if obj.ndim == 1 else [cast_to_python_objects(value, only_1d_for_numpy) for value in obj]
-    if isinstance(obj, (np.ndarray, np.generic)) or type(obj).__module__.startswith("pandas.core."):
-        return obj.tolist() if hasattr(obj, "tolist") else obj
+    if isinstance(obj, np.ndarray) and not obj.ndim:
+        return obj[()]
+    if isinstance(obj, np.ndarray) and only_1d_for_numpy and obj.ndim > 1:
+        return [cast_to_python_objects(value, only_1d_for_numpy) for value in obj]
+    if type(obj).__module__.partition(".")[0] == "pandas":
+        for convert, is_nested in {"to_pydatetime": False, "to_pytimedelta": False, "tolist": True, "to_dict": True}.items():
+            if hasattr(obj, convert):
+                value = getattr(obj, convert)(*(["list"] if convert == "to_dict" else []))
+                return cast_to_python_objects(value, only_1d_for_numpy) if is_nested else value
     return obj
 
 

@@ -9,7 +9,6 @@ from __future__ import annotations
 import base64
 import contextlib
 import dataclasses
-import logging
 import os
 from collections.abc import Generator, Iterator, Mapping
 from typing import Any, ClassVar
@@ -27,6 +26,7 @@ from datasets_core.errors import (
     DatasetsCoreError,
     DeniedAccessError,
     ScriptTimeoutError,
+    logger_of,
 )
 from datasets_core.features.schema import Features
 from datasets_core.features.unordered import Facts
@@ -53,7 +53,7 @@ from datasets_core.scripting.sandbox.grants import Granted, OwnFiles
 from datasets_core.scripting.sandbox.protocol import BuilderFacts, ClassFacts, Message, files_form
 from datasets_core.store.chunks import ChangedRowsError
 
-logger = logging.getLogger(__name__)
+logger = logger_of(__name__)
 
 _KEPT_FREE = 1 << 30  # bytes of the disk that are left by a script without an end
 
@@ -334,10 +334,10 @@ class SandboxedBuilder(DatasetBuilder):
         return message
 
     def _hear(self, head: Mapping[str, Any]) -> None:
-        """Apply the changes that the script made to its info."""
+        """Apply the changes that the script made to its info; what the dataset is, and what was measured, is not its to say."""
         if "info" in head:
             changed = info_of(head["info"], path=self._confinement.children.script, place="the info of its builder")
-            for name in vars(changed):
+            for name in vars(changed).keys() - _KNOWN_HERE:
                 setattr(self.info, name, getattr(changed, name))
 
     # -- on the pipe ---------------------------------------------------------------------------------------------------
@@ -444,6 +444,10 @@ class _Part:
     is_live: bool = False
 
 
+_KNOWN_HERE = frozenset(
+    {"builder_name", "dataset_name", "config_name", "version", "splits", "download_checksums", "download_size",
+     "post_processing_size", "dataset_size", "size_in_bytes"}
+)  # fmt: skip
 _TOLD = frozenset(
     {"cache_dir", "dataset_name", "config_name", "hash", "base_path", "info", "features", "token", "repo_id", "data_files",
      "data_dir", "storage_options", "writer_batch_size", "config_id", "version"}

@@ -8,6 +8,7 @@ protection: Landlock and seccomp stop code that bypasses it, and `Notices` repor
 from __future__ import annotations
 
 import contextlib
+import dis
 import errno
 import os
 import re
@@ -17,7 +18,7 @@ import traceback
 import warnings
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
-from types import FrameType
+from types import FrameType, FunctionType
 from typing import Any
 
 from datasets_core import errors
@@ -30,7 +31,9 @@ from datasets_core.errors import (
     DeniedAccessWarning,
     MissingDependencyError,
     ScriptMemoryError,
+    ScriptTimeoutError,
     UntrustedScriptError,
+    WorkerDiedError,
     redact,
 )
 from datasets_core.errors.base import authors_frames
@@ -343,8 +346,8 @@ def _command(words: Any) -> str:
 _MAX_TEXT = 20_000
 _MAX_FACTS = 100
 _MAX_LINES = 30
-# Programs decide by these whether they trust a script: no script makes one.
-_ABOUT_TRUST = (UntrustedScriptError, ConfinementUnavailableError)
+# Programs decide by these whether they trust a script, and the library whether it goes on: no script makes one.
+_OF_THE_PARENT = (UntrustedScriptError, ConfinementUnavailableError, ScriptTimeoutError, WorkerDiedError)
 
 
 def head_of(error: BaseException, denial: Denial | None = None) -> dict[str, Any]:
@@ -412,13 +415,16 @@ def raised(head: Mapping[str, Any], *, script: str) -> DatasetsCoreError:
     told = told if isinstance(told, dict) else {}
     name, message = shown(told.get("class", "?"), 200), shown(told.get("message", ""))
     kind = getattr(errors, name, None)
-    if isinstance(kind, type) and issubclass(kind, DatasetsCoreError) and not issubclass(kind, _ABOUT_TRUST):
+    if isinstance(kind, type) and issubclass(kind, DatasetsCoreError) and not issubclass(kind, _OF_THE_PARENT):
         facts = told.get("facts")
         facts = facts if isinstance(facts, dict) else {}
         state = {key: _tupled(value) for key, value in facts.items() if key.isidentifier() and key[0] != "_" and key != "args"}
         if kind is MissingDependencyError:
             message = _with_place(message, state.get("package"))
-        error = errors.rebuild(kind, (message,), {key: value for key, value in state.items() if _is_plain(value)})
+        told_of = {key: value for key, value in state.items() if _is_plain(value) and not callable(getattr(kind, key, None))}
+        error = errors.rebuild(kind, (message,), dict.fromkeys(_fields(kind)) | told_of)
+        if isinstance(error, DeniedAccessError):
+            error.errno = errno.EPERM
     else:
         error = DatasetGenerationError(
             f"The confined run of {script} failed with {name}: {message.rstrip('.')}. Fix the script."
@@ -427,6 +433,13 @@ def raised(head: Mapping[str, Any], *, script: str) -> DatasetsCoreError:
     if isinstance(lines, list) and lines:
         error.add_note("In the confined process:\n" + "\n".join(shown(line, 2000) for line in lines[-2 * _MAX_LINES :]))
     return error
+
+
+def _fields(kind: type[DatasetsCoreError]) -> frozenset[str]:
+    """Return the attributes that the constructors of an error set, which programs expect of every error of its class."""
+    makers = [found for base in kind.__mro__ if isinstance(found := vars(base).get("__init__"), FunctionType)]
+    set_there = {each.argval for maker in makers for each in dis.get_instructions(maker) if each.opname == "STORE_ATTR"}
+    return frozenset(name for name in set_there if not hasattr(kind, name))
 
 
 def _with_place(message: str, package: object) -> str:

@@ -6,7 +6,6 @@ links it into the script's own folder. Other commits and repositories are not av
 
 from __future__ import annotations
 
-import logging
 import os
 import posixpath
 import shutil
@@ -22,6 +21,7 @@ from datasets_core.errors import (
     DataFilesNotFoundError,
     DeniedAccessError,
     DownloadError,
+    logger_of,
     redact,
 )
 from datasets_core.fetch.checksums import DownloadConfig, FileRecord, record_of
@@ -37,7 +37,7 @@ if TYPE_CHECKING:
 # Rights of a sandboxed script: files below its own folders, and answers of public servers.
 
 
-logger = logging.getLogger(__name__)
+logger = logger_of(__name__)
 
 _LONGEST_URL = 8192
 

@@ -7,7 +7,6 @@ unexpected or malformed message, or misses its deadline, is killed.
 from __future__ import annotations
 
 import contextlib
-import logging
 import os
 import select
 import signal
@@ -29,6 +28,7 @@ from datasets_core.errors import (
     ScriptMemoryError,
     ScriptTimeoutError,
     WorkerDiedError,
+    logger_of,
 )
 from datasets_core.files import Overdue
 from datasets_core.scripting.sandbox import limits
@@ -86,7 +86,7 @@ def error_of_end(
 # Resources that the parent holds for a confined process, and always releases: the process, descriptors, its folder.
 
 
-logger = logging.getLogger(__name__)
+logger = logger_of(__name__)
 
 
 @dataclass(slots=True)

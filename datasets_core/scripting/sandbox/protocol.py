@@ -325,7 +325,7 @@ def _remote_value_of(form: Mapping[str, Any]) -> Any:
     if kind == "files":
         return files_of(inner)
     if kind == "shown":
-        return RemoteText(_text(inner))
+        return RemoteText(shown(_text(inner)))
     raise ValueError(kind)
 
 

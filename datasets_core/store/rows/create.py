@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import numpy as np
 import pyarrow as pa
 
+from datasets_core.config import has_alias
 from datasets_core.errors import (
     ArgumentTypeError,
     CastError,
@@ -92,7 +93,7 @@ def _column_table(name: str, values: Any, features: Features | None, on_mixed_ty
         rows = [{name: value} for value in values]
     except TypeError:
         raise ArgumentTypeError(
-            f"Column {name!r} is {values!r}, not a list of values", advice="Give a list or an array"
+            f"Column {name!r} is {values!r}, not a list of values", advice="Give a list or an array", value=values
         ) from None
     kinds = None if features is None else Features({name: features[name]})
     if not rows and kinds is None:
@@ -125,16 +126,27 @@ def rows_table(
     check_columns(extra_columns, missing_columns)
     listed = list(rows)
     if features is None and on_mixed_types == "use_json" and all(isinstance(row, Mapping) for row in listed):
-        names = list(dict.fromkeys(name for row in listed for name in row))
+        names = list(dict.fromkeys(name for row in (listed[:1] if has_alias() else listed) for name in row))
         return columns_table({name: [row.get(name) for row in listed] for name in names}, None, on_mixed_types)
     if features is None:
-        batch = RowEncoder(None).encode(listed)
+        batch = _of_first_columns(listed) if has_alias() and listed else RowEncoder(None).encode(listed)
         return pa.table(
             [token_array(*column) for column in zip(batch.schema.names, batch.columns, strict=True)], batch.schema.names
         )
     encoded = RowEncoder(features, extra_columns=extra_columns).encode(listed)
     _check_missing({name for row in listed for name in row}, features, missing_columns)
     return pa.Table.from_batches([encoded], features.arrow_schema)
+
+
+def _of_first_columns(rows: list[Any]) -> pa.RecordBatch:
+    """Return the columns of the first row, as `datasets` does."""
+    try:
+        batch = RowEncoder(None).encode(rows)
+        return batch.select([name for name in batch.schema.names if name in rows[0]])
+    except CastError:  # perhaps of a column that is left out
+        if not all(isinstance(row, Mapping) for row in rows):
+            raise
+        return RowEncoder(None).encode([{name: row.get(name) for name in rows[0]} for row in rows])
 
 
 def check_columns(extra_columns: str, missing_columns: str = "raise") -> None:

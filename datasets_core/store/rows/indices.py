@@ -222,7 +222,7 @@ def _sliced(keys: slice, size: int) -> range:
     try:
         return range(*keys.indices(size))
     except TypeError:
-        raise ArgumentTypeError(f"{keys!r} has non-integer bounds. {_ADVICE}.") from None
+        raise ArgumentTypeError(f"{keys!r} has non-integer bounds. {_ADVICE}.", value=keys) from None
     except ValueError:
         raise ArgumentTypeError(f"{keys!r} has a step of 0", advice="Give another step", value=keys) from None
 

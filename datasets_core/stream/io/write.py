@@ -6,7 +6,6 @@ import contextlib
 import copy
 import hashlib
 import itertools
-import logging
 import os
 import re
 import shutil
@@ -22,7 +21,7 @@ from datasets_core import files
 from datasets_core.config import settings
 from datasets_core.engines import Engine, get_engine
 from datasets_core.engines.deadline import SerialEngine
-from datasets_core.errors import CellCastError, ConfigurationError, FileInPlaceError, MediaError
+from datasets_core.errors import CellCastError, ConfigurationError, FileInPlaceError, MediaError, logger_of
 from datasets_core.features.media.media import embed_table, has_media
 from datasets_core.features.schema import Features
 from datasets_core.io.sinks import Sink
@@ -448,7 +447,7 @@ def _part(number: int, count: int) -> str:
 
 # `WriteJournal`: the folder from which a write resumes after a crash.
 
-logger = logging.getLogger(__name__)
+logger = logger_of(__name__)
 
 _FORM, _LOCK, _CHUNK = 1, "lock", 1 << 20
 
@@ -506,7 +505,8 @@ class WriteJournal(Journal[dict[str, Any]]):
     def finish(self) -> None:
         """Remove the folder; all files are in their final places."""
         self.close()
-        shutil.rmtree(self.folder, ignore_errors=True)
+        with contextlib.suppress(OSError):
+            shutil.rmtree(self.folder, ignore_errors=True)
 
     def __exit__(self, *_: object) -> None:
         self.close()

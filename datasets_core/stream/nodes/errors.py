@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import logging
 import os
 import threading
 import weakref
@@ -18,7 +17,7 @@ import numpy as np
 import pyarrow as pa
 
 from datasets_core import errors
-from datasets_core.errors import ConfigurationError, TooManyErrorsError, redact, redact_text
+from datasets_core.errors import ConfigurationError, TooManyErrorsError, logger_of, redact, redact_text
 from datasets_core.files import disk_errors, is_url, local_path, locked, write_atomically
 from datasets_core.stream.nodes.block import ArrowBlock, Block, joined
 from datasets_core.stream.nodes.node import Delivery, State, chosen, counted, part
@@ -31,7 +30,7 @@ if TYPE_CHECKING:
 # values.
 
 
-logger = logging.getLogger(__name__)
+logger = logger_of(__name__)
 
 _SCHEMA = pa.schema(
     [

@@ -128,7 +128,7 @@ class Stopping(StrEnum):
         found = next((each for each in cls if each == given), None)
         if found is None:
             names = ", ".join(repr(each.value) for each in cls)
-            raise ConfigurationError(f"Unknown stopping_strategy={given!r}. Available strategies: {names}.")
+            raise ConfigurationError(f"Unknown stopping_strategy={given!r}. Available strategies: {names}.", value=given)
         return found
 
     @property

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import logging
 import threading
 from collections import OrderedDict
 from collections.abc import Iterator, Sequence
@@ -13,7 +12,7 @@ import numpy as np
 import pyarrow as pa
 
 from datasets_core.engines.threads import renewed_after_fork
-from datasets_core.errors import DatasetsCoreError, FileChangedError
+from datasets_core.errors import DatasetsCoreError, FileChangedError, logger_of
 from datasets_core.fetch.disk_cache import IndexCache
 from datasets_core.fetch.ranges.reader import ReadAhead
 from datasets_core.meta.row_blocks import Ints, RowBlocks
@@ -76,7 +75,7 @@ def from_bytes(data: bytes | None) -> list[FileIndex]:
         return []
 
 
-logger = logging.getLogger(__name__)
+logger = logger_of(__name__)
 
 _MOST_AT_A_TIME = 32
 _KEPT_OPEN = 64  # files whose footers and connections are kept

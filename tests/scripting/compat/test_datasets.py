@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import datetime
 import pickle
 import random
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pandas as pd
 import pyarrow as pa
 import pytest
 from fsspec.implementations.local import LocalFileSystem
@@ -29,8 +31,15 @@ from datasets_core.scripting.compat.tables import open_module
 
 
 def test_values_without_arrays() -> None:
-    value = {"a": [np.arange(2)], "b": (np.int8(1), None, "x"), "c": np.ones((2, 1))}
-    assert datasets.cast_to_python_objects(value) == {"a": [[0, 1]], "b": [1, None, "x"], "c": [[1.0], [1.0]]}
+    value = {"a": [np.arange(2)], "b": (np.int8(1), None, "x"), "c": np.ones((2, 1)), "d": np.array(7)}
+    found = datasets.cast_to_python_objects(value)
+    assert (found["b"], found["d"], found["c"].shape) == ((1, None, "x"), 7, (2, 1))
+    assert found["a"][0].tolist() == [0, 1]
+    times = pd.Series([pd.Timestamp(2020, 1, 1), pd.Timestamp(2021, 1, 1)])
+    plain = [datetime.datetime(2020, 1, 1), datetime.datetime(2021, 1, 1)]
+    assert datasets.cast_to_python_objects({"t": times, "f": pd.DataFrame({"t": times})}) == {"t": plain, "f": {"t": plain}}
+    assert type(datasets.cast_to_python_objects(times)[0]) is datetime.datetime
+    assert datasets.cast_to_python_objects([pd.Timedelta(seconds=1)]) == [datetime.timedelta(seconds=1)]
     flat = datasets.cast_to_python_objects(np.ones((2, 3)), only_1d_for_numpy=True)
     assert [row.tolist() for row in flat] == [[1.0] * 3] * 2
     assert datasets.NestedDataStructure([{"a": (1, [2])}, 3]).flatten() == [1, 2, 3]

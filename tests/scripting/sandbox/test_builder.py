@@ -437,3 +437,18 @@ def test_what_is_not_given_and_the_script_does_without_is_warned_of(written: Wri
     before = 'try: dl_manager.download("/etc/passwd")\n        except OSError: pass'
     with pytest.warns(DeniedAccessWarning, match="/etc/passwd"):
         load_dataset(written(before=before), cache_dir=tmp_path / "cache", trust_remote_code="sandbox")
+
+
+@pytest.mark.parametrize("place", ["before", "rows"])
+def test_what_a_script_says_late_about_itself_changes_nothing_but_what_people_read(
+    written: Written, tmp_path: Path, place: str
+) -> None:
+    said = (
+        'self.info.dataset_name = self.info.builder_name = ".."; self.info.config_name = "/x"; self.info.version = "9.9.9";'
+        ' self.info.splits = [{"name": "other", "num_examples": 7}]; self.info.dataset_size = 5;'
+        ' self.info.download_checksums = {"http://x": {"num_bytes": 1}}; self.info.citation = "late"'
+    )
+    script = written(f'{said}\n        yield 0, {{"a": 1}}') if place == "rows" else written(before=said)
+    info = load_dataset(script, split="train", trust_remote_code="sandbox", cache_dir=str(tmp_path / "cache")).info
+    assert (info.builder_name, info.dataset_name, info.config_name, str(info.version)) == ("words", "words", "default", "0.0.0")
+    assert (list(info.splits or ()), info.download_checksums, info.citation) == (["train"], {}, "late")

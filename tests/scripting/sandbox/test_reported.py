@@ -6,7 +6,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from datasets_core import errors
 from datasets_core.errors import (
+    ConfinementUnavailableError,
     DatasetDiskError,
     DatasetGenerationError,
     DatasetsCoreError,
@@ -15,9 +17,25 @@ from datasets_core.errors import (
     MissingDependencyError,
     ScriptError,
     ScriptMemoryError,
+    ScriptTimeoutError,
+    UntrustedScriptError,
+    WorkerDiedError,
 )
 from datasets_core.errors.base import show_authors_frames
 from datasets_core.scripting.sandbox.denials import Denial, denial_of, head_of, raised, shown
+
+SAMPLES = [
+    DatasetDiskError("/data/x", "No space left on device", needed=10, free=3),
+    DeniedAccessError("read '/etc/passwd'", path="a.py", line=3),
+    DuplicateKeysError("k", split="train", places=["row 3"]),
+    MissingDependencyError("x", needed_for="The script a.py"),
+    ScriptError("a.py", "it ends", line=2),
+    ScriptMemoryError("A script", limit=3),
+    errors.DownloadError("http://h/x", "the server answered 404", status=404),
+    errors.NonMatchingChecksumError("http://h/x", expected="aa", found="bb"),
+    errors.UnknownSplitError("tran", known=["train"], dataset="d"),
+    errors.MediaDecodeError("image 'a.png'", "it is cut").at(column="image", row=3),
+]
 
 JSON = st.recursive(
     st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False) | st.text(),
@@ -94,7 +112,35 @@ def test_whatever_is_told_is_an_error(told: object, head: dict[str, object]) -> 
 def test_facts_replace_nothing_of_the_error() -> None:
     facts = {"__class__": "x", "_private": 1, "not a name": 1, "args": ["y"], "split": "train", "deep": [[[[[1]]]]]}
     found = raised({"error": {"class": "UnknownSplitError", "message": "m", "facts": facts}}, script="a.py")
-    assert (str(found), vars(found)) == ("m", {"split": "train"})
+    assert str(found) == "m"
+    assert vars(found) == {"name": None, "known": None, "dataset": None, "split": "train"}
+
+
+@settings(max_examples=50)
+@given(facts=st.dictionaries(st.sampled_from([name for name in dir(DatasetDiskError) if name[0] != "_"]), JSON))
+def test_no_fact_takes_the_place_of_a_method(facts: dict[str, object]) -> None:
+    found = raised(
+        {"error": {"class": "DatasetDiskError", "message": "m", "facts": facts, "traceback": ["a line"]}}, script="a.py"
+    )
+    assert found.__notes__ == ["In the confined process:\na line"]
+    assert found.placed(file="f").file == "f"
+
+
+@pytest.mark.parametrize("error", SAMPLES, ids=lambda error: type(error).__name__)
+def test_an_error_has_its_fields_whatever_the_script_leaves_out(error: DatasetsCoreError) -> None:
+    found = raised({"error": {"class": type(error).__name__, "message": "m"}}, script="a.py")
+    if type(found) is type(error):
+        assert [name for name in vars(error) if not hasattr(found, name)] == []
+
+
+@pytest.mark.parametrize(
+    "kind",
+    [UntrustedScriptError, ConfinementUnavailableError, ScriptTimeoutError, WorkerDiedError],
+    ids=lambda kind: kind.__name__,
+)
+def test_what_the_parent_decides_by_is_no_error_of_a_script(kind: type[DatasetsCoreError]) -> None:
+    found = raised({"error": {"class": kind.__name__, "message": "m", "facts": {"seconds": "x"}}}, script="a.py")
+    assert type(found) is DatasetGenerationError
 
 
 def test_texts_are_shown_without_control_characters_and_not_endless() -> None:
