@@ -30,7 +30,6 @@ from datasets_core.errors import (
     logger_of,
 )
 from datasets_core.meta.row_blocks import RowBlocks
-from datasets_core.meta.splits import RowRange
 from datasets_core.records.frames import HEAD_BYTES, blocks_of, compression_of, frame_offsets, inflated
 from datasets_core.records.reader import TFRecordReader
 from datasets_core.records.wire.columns import decode_examples
@@ -40,6 +39,7 @@ from datasets_core.store.pieces import (
     BatchLocations,
     BatchRows,
     FileStructure,
+    RowRange,
     counts_of,
     locations_of_file,
     stored_blocks,
