@@ -20,15 +20,7 @@ from datasets_core.building.tfds_folders.columns import TfdsReader, array_record
 from datasets_core.building.tfds_folders.description import FEATURES_NAME, METADATA_NAME, TfdsDescription, TfdsSplit, content
 from datasets_core.building.tfds_folders.layout import Fields, layout_of, untold_strings
 from datasets_core.engines.threads import renewed_after_fork
-from datasets_core.errors import (
-    DamagedShardError,
-    DatasetsCoreError,
-    ExampleError,
-    FileFormatError,
-    ManifestError,
-    bounded_json,
-    logger_of,
-)
+from datasets_core.errors import DamagedShardError, DatasetsCoreError, ExampleError, FileFormatError, ManifestError, logger_of
 from datasets_core.meta.row_blocks import RowBlocks
 from datasets_core.records.frames import HEAD_BYTES, blocks_of, compression_of, frame_offsets, inflated
 from datasets_core.records.reader import TFRecordReader
@@ -265,7 +257,7 @@ def _decoded_rows(rows: int, size: int) -> int:
 
 def _parsed(data: bytes, path: str) -> Any:
     try:
-        return json.loads(bounded_json(data.decode("utf-8")))
+        return json.loads(data.decode("utf-8"))
     except (ValueError, RecursionError) as error:
         raise ManifestError(path, f"not valid JSON ({error})", advice="Copy or prepare the dataset again") from error
 
