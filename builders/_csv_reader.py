@@ -125,6 +125,7 @@ class _Reader:
         with text_reader(self._source, "csv", **how, mark=begins, first_bytes=wanted) as text:
             grid = None if self._first_bytes is None else Grid.of(text, begins, first_bytes=wanted)
             self._blocks = RecordBlocks(text, form.grammar, _BLOCK_BYTES, **how, grid=grid)
+            self._blocks.guesses = grid is None and form.num_rows is None and form.escape is None and not form.by_python
             blocks = iter(self._blocks)
             if begins is not None and begins.at:
                 self._go_on(begins.reader)
@@ -155,7 +156,7 @@ class _Reader:
             if self._blocks.grid is not None and self._begins_block:
                 told = self._mark()
             found = self._rows(block)
-            if found is None:
+            if found is None:  # no rows, or the block comes again
                 continue
             output = self._columns.output
             batch = self._settled.batch({name: found.get(name, pa.nulls(_length(found))) for name in output})
@@ -198,7 +199,7 @@ class _Reader:
     def _limited(self, blocks: Iterator[bytes]) -> Iterator[bytes]:
         """Yield the data of each block, up to the requested number of rows: later rows must not affect the types."""
         for block in blocks:
-            self._begins_block = True
+            begin, is_guess, self._begins_block = self._at, self._blocks.is_guess, True
             while self._left != 0:
                 data = block[self._at :] if self._at else block
                 end = len(data) if self._left is None else self._end_of_rows(data, self._left)
@@ -209,7 +210,7 @@ class _Reader:
                     break
             if self._left == 0:
                 return
-            self._at = 0
+            self._at = begin if is_guess and not self._blocks.is_guess else 0  # refused: the block comes again
 
     def _end_of_rows(self, data: bytes, count: int) -> int:
         """Return the end of the first `count` records of `data` that may be rows."""
@@ -240,7 +241,10 @@ class _Reader:
                 at = end
                 if found == wanted:
                     return first
-            if number + 1 <= to_skip:
+            if self._blocks.is_guess:
+                self._blocks.refuse()
+                first = first[: -len(block)]
+            elif number + 1 <= to_skip:
                 self._skipped, first = number + 1, b""
         return first
 
@@ -397,7 +401,14 @@ class _Reader:
         rules = self._form.rules
         names = self._columns.read
         text = {name: pa.string() for name in names if rules.thousands is not None or self._settled.is_text(name)}
-        table = self._parse(block, names, text, odd)
+        try:
+            table = self._parse(block, names, text, odd)
+        except FileFormatError:
+            if not self._blocks.is_guess:
+                raise
+            return self._blocks.refuse()
+        if self._blocks.is_guess and (odd or not self._blocks.are_records(block, table.num_rows)):
+            return self._blocks.refuse()
         if any(row.text.strip(" \t") for row in odd):
             return self._by_python(whole)
         if not table.num_rows:

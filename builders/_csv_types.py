@@ -29,6 +29,7 @@ if TYPE_CHECKING:
 
 
 _MAX_RECORD_BYTES = 256 << 20
+_COUNTED_BYTES = 1 << 18  # they stay in the cache of the processor
 
 
 @dataclass(frozen=True)
@@ -129,6 +130,9 @@ class RecordBlocks:
         offset: position in the text of the last returned block.
         to: position up to which the text was read for that block, if it is read by a grid.
         grid: positions up to which the text is read; None reads blocks of about `block_bytes`.
+        guesses: True to end blocks at their last newline, without a look at the quotes before it; the parser then says by
+            `refuse` that a block ended within a record, and gets it again as whole records.
+        is_guess: whether the last returned block ends like that.
     """
 
     def __init__(
@@ -144,6 +148,23 @@ class RecordBlocks:
         self.text, self.grammar, self.block_bytes, self.grid = text, grammar, block_bytes, grid
         self._encoding, self._errors = encoding, errors
         self.offset, self.to = text.at, 0
+        self.guesses = self.is_guess = False
+
+    def refuse(self) -> None:
+        """Have the last returned block again, and all others, as whole records."""
+        self.guesses = self.is_guess = False
+
+    def are_records(self, block: bytes, rows: int) -> bool:
+        """Return True if a block that was parsed to so many rows has one record in each line, so none is cut at its end."""
+        codes = np.frombuffer(block, np.uint8)
+        if rows != sum(
+            int(np.count_nonzero(codes[at : at + _COUNTED_BYTES] == 10)) for at in range(0, len(codes), _COUNTED_BYTES)
+        ):
+            return False
+        if b"\r" in block and block.count(b"\r\n") != block.count(b"\r"):
+            return False
+        last = self.grammar.record.match(block, block.rfind(b"\n", 0, len(block) - 1) + 1)
+        return last is not None and last.end() == len(block)
 
     def __iter__(self) -> Iterator[bytes]:
         return self._blocks() if self.grid is None else self._on_grid(self.grid)
@@ -174,8 +195,22 @@ class RecordBlocks:
         wanted = self.block_bytes
         data = self.text.read(wanted)
         while data:
+            ahead = None if self.guesses and len(data) >= wanted else self.text.read(wanted)  # a short read may be the last
+            if self.guesses and (cut := len(data) if ahead == b"" else data.rfind(b"\n") + 1):
+                self.offset, self.is_guess = begin, True
+                block = rest + data if cut == len(data) else b"".join((rest, memoryview(data)[:cut]))
+                begin, rest, data = begin + len(block), data[cut:], b""  # few blocks at a time: new memory costs time
+                yield block if block.endswith(b"\n") else block + b"\n"
+                if self.is_guess:
+                    wanted = self.block_bytes
+                    data = self.text.read(wanted) if ahead is None else ahead
+                    continue
+                begin, data, rest = begin - len(block), block + rest, b""
+            self.is_guess = False
+            if ahead is None:
+                ahead = self.text.read(wanted)
             rest += data
-            data = self.text.read(wanted)
+            data = ahead
             if not data:
                 self.offset = begin
                 yield self._last(rest)
@@ -190,6 +225,9 @@ class RecordBlocks:
                 raise self._endless(rest, is_open)
             else:
                 wanted = max(len(rest), self.block_bytes)  # doubling keeps the search linear
+        if rest:  # the file is as long as whole blocks, and its last line has no end
+            self.offset = begin
+            yield self._last(rest)
 
     def _last(self, rest: bytes) -> bytes:
         """Return the end of the file, whose last line may lack its newline."""

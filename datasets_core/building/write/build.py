@@ -483,7 +483,8 @@ class Build:
         if taken:
             logger.info("Reusing %d of %d finished jobs of split %r.", len(taken), len(stage.jobs), split)
             yield from taken
-        engine = chosen_engine(self.options.engine, len(waiting), deadline if builder.is_stopped_by_timer else None)
+        timer, is_native = deadline if builder.is_stopped_by_timer else None, getattr(builder, "is_native", False)
+        engine = chosen_engine(self.options.engine, len(waiting), timer, is_native=is_native)
         is_here = isinstance(engine, SerialEngine)
         total, sizes = _expected_rows(builder, split), _sizes(builder, stage)
         counts_bytes = total is None and bool(sizes)
