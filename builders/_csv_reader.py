@@ -406,9 +406,11 @@ class _Reader:
         except FileFormatError:
             if not self._blocks.is_guess:
                 raise
-            return self._blocks.refuse()
+            self._blocks.refuse()
+            return None
         if self._blocks.is_guess and (odd or not self._blocks.are_records(block, table.num_rows)):
-            return self._blocks.refuse()
+            self._blocks.refuse()
+            return None
         if any(row.text.strip(" \t") for row in odd):
             return self._by_python(whole)
         if not table.num_rows:

@@ -124,12 +124,12 @@ def get_engine(engine: str | Engine | None = None, *, num_proc: int | None = Non
     if address is not None and engine in _BUILT_IN:
         raise ConfigurationError(f"The engine {engine!r} runs on this machine and has no address", advice="Remove the address")
     found: Any = _factory(engine)(num_proc, **({} if address is None else {"address": address}))
+    if is_open and engine == "processes":
+        found.is_named = False
     if not isinstance(found, Engine):
         raise ConfigurationError(
             f"The engine {engine!r} has no method run(function, jobs)", advice="Fix the package that provides it"
         )
-    if is_open and engine == "processes":
-        found.is_named = False
     return found
 
 
