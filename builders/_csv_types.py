@@ -147,8 +147,7 @@ class RecordBlocks:
     ) -> None:
         self.text, self.grammar, self.block_bytes, self.grid = text, grammar, block_bytes, grid
         self._encoding, self._errors = encoding, errors
-        self.offset, self.to = text.at, 0
-        self.guesses = self.is_guess = False
+        self.offset, self.to, self.guesses, self.is_guess = text.at, 0, False, False
 
     def refuse(self) -> None:
         """Have the last returned block again, and all others, as whole records."""
@@ -157,11 +156,8 @@ class RecordBlocks:
     def are_records(self, block: bytes, rows: int) -> bool:
         """Return True if a block that was parsed to so many rows has one record in each line, so none is cut at its end."""
         codes = np.frombuffer(block, np.uint8)
-        if rows != sum(
-            int(np.count_nonzero(codes[at : at + _COUNTED_BYTES] == 10)) for at in range(0, len(codes), _COUNTED_BYTES)
-        ):
-            return False
-        if b"\r" in block and block.count(b"\r\n") != block.count(b"\r"):
+        lines = sum(int(np.count_nonzero(codes[at : at + _COUNTED_BYTES] == 10)) for at in range(0, len(codes), _COUNTED_BYTES))
+        if rows != lines or (b"\r" in block and block.count(b"\r\n") != block.count(b"\r")):
             return False
         last = self.grammar.record.match(block, block.rfind(b"\n", 0, len(block) - 1) + 1)
         return last is not None and last.end() == len(block)
@@ -384,15 +380,6 @@ def first_value(column: pa.Array) -> str | None:
         return None
     value: str = (column.drop_null() if column.null_count else column)[0].as_py()
     return value
-
-
-def may_have_hexadecimals(block: bytes) -> bool:
-    """Return True if `0x` or `0X` occurs anywhere: by pairs of bytes, as `in` is slow where `0` is frequent."""
-    for begin in (0, 1):
-        pairs = np.frombuffer(block, "<u2", (len(block) - begin) // 2, begin)
-        if any(bool((pairs == int.from_bytes(pair, "little")).any()) for pair in (b"0x", b"0X")):
-            return True
-    return False
 
 
 def is_suspicious(column: pa.Array, block: bytes, rules: TextRules, *, hexadecimal: bool) -> bool:
@@ -686,27 +673,6 @@ class WideRecords:
 
     def _plain(self, part: str) -> str:
         return self._escaped.sub(r"\1", part) if self._escaped else part
-
-
-@dataclass(frozen=True)
-class Columns:
-    """The columns of one file.
-
-    Attributes:
-        fields: a name for each field of a record.
-        output: the columns to return, in order; those missing in `fields` are null.
-        must_be_empty: a field after a trailing delimiter.
-    """
-
-    fields: tuple[str, ...]
-    output: tuple[str, ...]
-    must_be_empty: str | None = None
-
-    @property
-    def read(self) -> list[str]:
-        """The fields that are parsed into columns."""
-        wanted = set(self.output)
-        return [name for name in self.fields if name in wanted or name == self.must_be_empty]
 
 
 def index_names(count: int, taken: Collection[str]) -> list[str]:
