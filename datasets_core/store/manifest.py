@@ -278,6 +278,7 @@ class Manifest:
             stands for no other place.
         commit: that of its repository on the Hub; "" without one.
         origin: the folder of a local dataset, of its script or data files: the build is used for no other. "" if unknown.
+        built_with: options of the build that decide which rows are in which shard and batch; empty if unknown.
         blocks: row ranges of each split in its source files, as text (`store/pieces.py`); for splits whose rows have the order
             of their source files.
         files: the names of these files, as text, without secrets; for splits that have all rows of their files.
@@ -298,6 +299,7 @@ class Manifest:
     confined: str = ""
     commit: str = ""
     origin: str = ""
+    built_with: Mapping[str, int] = field(default_factory=dict)
     blocks: Mapping[str, str] = field(default_factory=dict)
     files: Mapping[str, str] = field(default_factory=dict)
 
@@ -354,9 +356,7 @@ def manifest_bytes(manifest: Manifest) -> bytes:
         **({} if manifest.max_rows is None else {"max_rows": manifest.max_rows}),
         "schema": manifest.schema,
         **({"denied": list(manifest.denied)} if manifest.denied else {}),
-        **({"confined": manifest.confined} if manifest.confined else {}),
-        **({"commit": manifest.commit} if manifest.commit else {}),
-        **({"origin": manifest.origin} if manifest.origin else {}),
+        **{name: found for name in ("confined", "commit", "origin", "built_with") if (found := getattr(manifest, name))},
         **({"blocks": dict(manifest.blocks)} if manifest.blocks else {}),
         **({"files": dict(manifest.files)} if manifest.files else {}),
         "shards": [
@@ -442,6 +442,7 @@ def parse_manifest(data: bytes, *, path: str) -> Manifest | None:
             confined=str(section.get("confined", "")),
             commit=str(section.get("commit", "")),
             origin=str(section.get("origin", "")),
+            built_with={str(name): int(value) for name, value in section.get("built_with", {}).items()},
             blocks={str(split): str(text) for split, text in section.get("blocks", {}).items()},
             files={str(split): str(text) for split, text in section.get("files", {}).items()},
         )

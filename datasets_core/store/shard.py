@@ -471,8 +471,7 @@ class FileShard:
         is_read: True to read a local file batch by batch instead of mapping it: batches leave the memory after use.
         sums: text of the `PartSums` of an Arrow file; "" if they were not recorded.
         verify_reads: the setting of that name.
-        is_foreign: True for a file that others may have written: every value of a mapped file is checked before the first
-            of them is used, once for each file (`sound_mark`); those of other files when a batch is read.
+        is_foreign: True for a file of others: values of a mapped one are checked before the first is used (`sound_mark`).
     """
 
     def __init__(
@@ -567,8 +566,7 @@ class FileShard:
         """Return the error for a batch that differs from what was written; None: for the bytes before or after the batches."""
         if index is None:
             return DamagedShardError(self.path, "the bytes before or after its batches differ from their checksum")
-        first = sum(self.batch_rows()[:index])
-        rows = range(first, first + self.batch_rows()[index])
+        rows = range(first := sum(self.batch_rows()[:index]), first + self.batch_rows()[index])
         reason = f"batch {index} (rows {rows.start:,} to {rows.stop - 1:,} of this shard) differs from its checksum"
         return DamagedShardError(self.path, reason, batch=index, rows=rows)
 
@@ -620,6 +618,9 @@ class FileShard:
         except DAMAGE as error:
             if isinstance(error, OSError) and error.errno in PASSING:
                 raise DatasetDiskError.of(error, self.path) from error
+            from datasets_core.store.source import note_damage  # which imports this module
+
+            note_damage(self.path)
             if isinstance(error, DamagedShardError):
                 raise
             raise DamagedShardError(self.path, f"cannot be read ({error})") from error
@@ -638,8 +639,7 @@ class FileShard:
             sums = PartSums(self.sums)
         except ValueError as error:
             raise DamagedShardError(self.path, f"{error}, as they are on record") from error
-        size = source.size if isinstance(source, pa.Buffer) else source.size()
-        check_size(self.path, sums.size, size)
+        check_size(self.path, sums.size, source.size if isinstance(source, pa.Buffer) else source.size())
         compared = bytearray(len(sums))
         if isinstance(source, pa.MemoryMappedFile):
             found = os.stat(self.path)

@@ -179,6 +179,35 @@ def open_rows(
     return RowTable.from_shards(held, runs, schema=deferred if is_lazy else deferred.value, structure=structure)
 
 
+# Damage that a reader found: the next load compares the shards of the folder, and makes the damaged ones again.
+
+
+_DAMAGED = ".damaged"
+
+
+def note_damage(path: str) -> None:
+    """Note in the folder of a built dataset that a reader found damage in a shard; a read-only folder stays as it is.
+
+    Args:
+        path: the shard.
+    """
+    folder = os.path.dirname(path)
+    if not files.is_url(path) and os.path.exists(os.path.join(folder, MANIFEST_NAME)):
+        with contextlib.suppress(OSError):
+            open(os.path.join(folder, _DAMAGED), "ab").close()
+
+
+def has_damage(folder: str) -> bool:
+    """Return True if a reader has found damage in a folder."""
+    return not files.is_url(folder) and os.path.exists(os.path.join(folder, _DAMAGED))
+
+
+def clear_damage(folder: str) -> None:
+    """Remove the note of damage, if there is one."""
+    with contextlib.suppress(FileNotFoundError), files.disk_errors(folder):
+        os.unlink(os.path.join(folder, _DAMAGED))
+
+
 def structure_of(manifest: Manifest, split: str | ReadInstruction) -> FileStructure | None:
     """Return the row ranges of a split expression in the files that it was built from; None if they were not recorded.
 

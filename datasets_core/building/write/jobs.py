@@ -13,7 +13,7 @@ import pyarrow as pa
 
 from datasets_core.building.hooks import Hooks, divide, file_of, names_of_parts, one_file_of
 from datasets_core.building.write.row_keys import KeyRecord, compare, compare_heads
-from datasets_core.config import has_alias
+from datasets_core.config import has_alias, settings
 from datasets_core.engines import Engine
 from datasets_core.engines.deadline import Deadline, SerialEngine, can_stop
 from datasets_core.engines.threads import followed
@@ -648,3 +648,16 @@ def _merged(builder: Hooks, agreed: pa.Schema, found: pa.Schema, what: str, *, i
         return (join_schemas if is_order_free else merge_schemas)(agreed, found, what=what)
     except CastError as error:
         raise DatasetGenerationCastError(f"The files of {builder.label} do not fit each other: {error}") from error
+
+
+LAYOUT_SETTINGS = ("batch_bytes", "batch_rows", "job_bytes")
+
+
+def layout_of(**options: int | None) -> dict[str, int]:
+    """Return what decides, besides the sources and the order, which rows are in which shard and batch of a build.
+
+    Args:
+        options: those of the build; the settings are added.
+    """
+    found = {**options, **{name: getattr(settings(), name) for name in LAYOUT_SETTINGS}}
+    return {name: value for name, value in found.items() if value is not None}
