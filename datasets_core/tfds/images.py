@@ -18,7 +18,7 @@ import numpy.typing as npt
 from datasets_core.config import settings
 from datasets_core.errors import CastError, ConfigurationError
 from datasets_core.features.media.media import MediaPaths
-from datasets_core.features.media.types import Image
+from datasets_core.features.media.types import Image, fast_jpeg
 from datasets_core.features.serialization import IMAGE_DTYPES, IMAGE_MODES, image_id, image_mode, image_of_id
 from datasets_core.optional import needed
 
@@ -264,7 +264,7 @@ class ImageArray(Image):
             if data is None:
                 with paths.open(str(path)) as file:
                     data = file.read()
-            if (found := _fast_jpeg(data, self.shape[2])) is not None:
+            if (found := fast_jpeg(data, self.shape[2])) is not None:
                 return found
         array = np.asarray(super()._decode(data, path, paths))
         shaped = array[..., None] if array.ndim == 2 else array
@@ -277,23 +277,6 @@ class ImageArray(Image):
                 (np.asarray(image) >> 8).astype(np.uint8)
             )
         return image.convert(self.mode) if self.mode and self.mode != image.mode else image
-
-
-def _fast_jpeg(data: bytes, channels: int | None) -> np.ndarray[Any, Any] | None:
-    """Return the pixels of a JPEG file as TensorFlow decodes it: by the fast discrete cosine transform of libjpeg-turbo.
-
-    Returns:
-        an array of height, width and channels; None for other files, and for JPEG files of four components.
-    """
-    if not data.startswith(b"\xff\xd8\xff"):
-        return None
-    simplejpeg = needed("simplejpeg", "jpeg_dct='fast'", "datasets_core[jpeg]")
-    colours = simplejpeg.decode_jpeg_header(data)[2]
-    if colours not in ("Gray", "YCbCr", "RGB"):
-        return None
-    space = "GRAY" if (channels or (1 if colours == "Gray" else 3)) == 1 else "RGB"
-    found: np.ndarray[Any, Any] = simplejpeg.decode_jpeg(data, space, fastdct=True)
-    return found
 
 
 def _jpeg(array: np.ndarray[Any, Any]) -> dict[str, Any]:

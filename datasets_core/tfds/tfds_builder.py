@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import abc
 import contextlib
+import copy
 import dataclasses
 import importlib.util
 import inspect
@@ -33,6 +34,8 @@ from datasets_core.errors import (
     UnknownOptionError,
     logger_of,
 )
+from datasets_core.features.base import LargeList, List, Value
+from datasets_core.features.types import FixedShape
 from datasets_core.fetch.checksums import DownloadConfig as LibraryDownloadConfig
 from datasets_core.fetch.checksums import DownloadMode
 from datasets_core.files import join
@@ -369,7 +372,7 @@ class DatasetBuilder(SplitReading, LibraryBuilder):
             DatasetsCoreError: another failure, as a subclass.
         """
         if self._is_hosted and not isinstance(download_config, DownloadConfig):
-            super().download_and_prepare(download_config=download_config, file_format=file_format or "arrow", **library)
+            self._build(download_config=download_config, file_format=file_format or "arrow", **library)
             return
         name = getattr(file_format, "value", file_format)
         if name not in _FORMATS:
@@ -403,7 +406,33 @@ class DatasetBuilder(SplitReading, LibraryBuilder):
                     self._manifest, self._output_dir = found, self._cache_dir
                     self.info = found.info.copy()
                     return
-        super().download_and_prepare(**library)
+        self._build(**library)
+
+    def _build(self, **library: Any) -> None:
+        """Build. A text column with bytes that are not UTF-8 is built again as a column of bytes, which TFDS always has."""
+        while True:
+            try:
+                super().download_and_prepare(**library)
+                return
+            except DatasetGenerationCastError as error:
+                changed = self._with_bytes(error)
+                if changed is None:
+                    raise
+                text = "Column %r of %s has bytes that are not UTF-8 text. It is built again, as a column of bytes."
+                logger.warning(text, error.column, self.label)
+                self.info.features = changed
+
+    def _with_bytes(self, error: DatasetGenerationCastError) -> Any:
+        """Return the features with a binary feature for the column of bytes that are not UTF-8; None for other errors."""
+        cause: BaseException | None = error
+        while cause is not None and not isinstance(cause, UnicodeDecodeError):
+            cause = cause.__cause__
+        if cause is None or not error.column or self.info.features is None:
+            return None
+        try:
+            return _binary_at(self.info.features, error.column.replace("[]", "").split("."))
+        except KeyError:  # a name with a dot
+            return None
 
     def _look_for_manual_files(self, folder: str | os.PathLike[str] | None) -> None:
         """Pass the folder of manually downloaded files to the build, if there is one."""
@@ -518,6 +547,19 @@ def _options_of(cls: type[Any]) -> list[str]:
     """Return the arguments of the class and its bases, each by its own `__init__`, without those that the library sets."""
     found = [name for parent in cls.__mro__ if "__init__" in vars(parent) for name in inspect.signature(parent).parameters]
     return [name for name in dict.fromkeys(found) if name not in ("self", "args", "kwargs", "library", "cache_dir")][:12]
+
+
+def _binary_at(feature: Any, path: list[str]) -> Any:
+    """Return a feature with binary values instead of strings at a path of field names."""
+    if isinstance(feature, Mapping):
+        made = copy.copy(feature)
+        made[path[0]] = _binary_at(feature[path[0]], path[1:])  # type: ignore[index]
+        return made
+    if isinstance(feature, (List, LargeList)):
+        return dataclasses.replace(feature, feature=_binary_at(feature.feature, path))
+    if path or not isinstance(feature, (Value, FixedShape)) or feature.dtype != "string":
+        raise KeyError(path)
+    return dataclasses.replace(feature, dtype="binary")
 
 
 class _Taker:

@@ -7,7 +7,7 @@ import os
 import threading
 from collections import OrderedDict
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -199,6 +199,11 @@ class Queries:
         numbers = None if passes is None else np.flatnonzero(passes).astype(np.int64)
         if not view.sort:
             return numbers
+        key = replace(view, search="", searched=(), filters=()).key
+        whole = self._orders.get(key)
+        if passes is not None and whole is not None:  # all rows were sorted before
+            self._orders.move_to_end(key)
+            return whole[passes[whole]]
         columns = list(dict.fromkeys(column for column, _ in view.sort))
         _check(base.rows, columns)
         descends = dict(reversed(view.sort))

@@ -220,6 +220,19 @@ def _passed(rows: Dataset, names: Sequence[str], compared: Sequence[str], texts:
     return found
 
 
+def _repeats(values: Hashes) -> int:
+    """Return how many values are not the first of their kind."""
+    ordered = np.sort(values)  # some 100 times as quick as np.unique, which hashes
+    return int((ordered[1:] == ordered[:-1]).sum())
+
+
+def _shared(values: Hashes, others: Hashes) -> int:
+    """Return how many of the values are among the others."""
+    known, asked = np.sort(others), np.sort(values)
+    places = np.minimum(np.searchsorted(known, asked), len(known) - 1)
+    return int((known[places] == asked).sum())
+
+
 def _note_ends(found: _Pass, name: str, values: pa.Array, done: int) -> None:
     text = values.dictionary_decode() if pa.types.is_dictionary(values.type) else values
     lengths = pc.utf8_length(text.cast(pa.large_string()) if text.type == pa.string_view() else text)
@@ -282,20 +295,20 @@ class _Report:
             for name, rows in splits.items()
         }
         self._overlaps = list(self._found_overlaps())
-        self._duplicates = {name: len(found.rows) - len(np.unique(found.rows)) for name, found in self._passes.items()}
+        self._duplicates = {name: _repeats(found.rows) for name, found in self._passes.items()}
         self._matrix = self._sums.matrix() if len(self._sums.names) > 1 else None
 
     def _found_overlaps(self) -> Iterator[_Overlap]:
         for one, other in combinations(self._passes, 2):
             first, second = self._passes[one], self._passes[other]
-            shared = int(np.isin(second.rows, first.rows).sum())
+            shared = _shared(second.rows, first.rows)
             yield _Overlap(one, other, shared, shared / len(second.rows))
             for name in first.columns:
                 column = self._summary[name]
                 if name in second.columns and (
                     column.distinct is None or column.distinct > 0.5 * (self._summary.num_rows - column.nulls)
                 ):
-                    same = int(np.isin(second.columns[name], first.columns[name]).sum())
+                    same = _shared(second.columns[name], first.columns[name])
                     if same > shared:
                         yield _Overlap(one, other, same, same / len(second.rows), name)
 
