@@ -840,6 +840,8 @@ def test_rows_have_the_columns_of_the_first(alias: ModuleType) -> None:
         alias.Dataset.from_list([{"a": 1}, {"a": "x", "b": 1}])
     features = Features({"a": Value("int8"), "b": Value("string")})
     assert alias.Dataset.from_list(rows, features=features)["b"][:] == [None, "x", "y"]
+    stream = alias.IterableDataset.from_generator(lambda: iter(rows))._resolve_features()
+    assert [*stream.features] == ["a", "b"]
     as_datasets.uninstall()
     assert datasets_core.Dataset.from_list(rows)["b"][:] == [None, "x", "y"]
 

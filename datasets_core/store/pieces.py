@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import ctypes
 import json
+import mmap
+import sys
 from collections.abc import Iterable, Iterator, Sequence
 from functools import cached_property, lru_cache
 from itertools import pairwise
@@ -12,6 +15,7 @@ import numpy as np
 
 if TYPE_CHECKING:
     import numpy.typing as npt
+    import pyarrow as pa
 
     from datasets_core.meta.row_blocks import RowBlocks
 
@@ -487,3 +491,25 @@ def _disjoint(lows: Ints, highs: Ints) -> tuple[Ints, Ints, Ints]:
         owners[first:last] = piece  # the first piece is painted last
     kept = owners >= 0
     return borders[:-1][kept], borders[1:][kept], owners[kept]
+
+
+# Which bytes of a mapped file are in memory: to compare them costs no reading of the disk.
+
+
+_MOST_COMPARED = 16 << 20  # bytes that a first read of a single row may compare: a millisecond
+
+
+def is_resident(data: pa.Buffer) -> bool:
+    """Return True if the page cache has all bytes of a mapped file; False for many bytes, and where the system does not say.
+
+    Args:
+        data: a view of the mapped file.
+    """
+    if sys.platform != "linux" or not 0 < data.size <= _MOST_COMPARED:
+        return False
+    page = mmap.PAGESIZE
+    start = data.address // page * page
+    pages = (ctypes.c_ubyte * -(-(data.address + data.size - start) // page))()
+    if ctypes.CDLL(None).mincore(ctypes.c_void_p(start), ctypes.c_size_t(len(pages) * page), pages):
+        return False
+    return 0 not in bytes(pages)

@@ -22,7 +22,7 @@ from datasets_core.errors import DamagedShardError, DatasetDiskError, FileNotFou
 from datasets_core.errors.loading import PASSING
 from datasets_core.store.fingerprint import Hasher
 from datasets_core.store.manifest import ARROW_MAGIC, PartSums, check_ends, check_size, make_mark, refuse_irregular, sound_mark
-from datasets_core.store.pieces import BatchLocations, locations_of_file
+from datasets_core.store.pieces import BatchLocations, is_resident, locations_of_file
 
 # Readers of an open file: the batches of an Arrow file, an Arrow stream or a Parquet file, one by one.
 
@@ -171,9 +171,9 @@ class _PartReader:
             self._compare(index, data)
         return pa.ipc.read_record_batch(pa.ipc.read_message(data), self.schema)
 
-    def compare(self, index: int) -> None:
-        """Compare a batch with its checksum, unless it was already."""
-        if not self._compared[index]:
+    def compare(self, index: int, is_asked: bool) -> None:
+        """Compare a batch with its checksum, unless it was already; if it is not asked, only one that is in memory."""
+        if not self._compared[index] and (is_asked or is_resident(self._bytes(index + 1))):
             self._compare(index, self._bytes(index + 1))
 
     def _compare(self, index: int, data: pa.Buffer) -> None:
@@ -540,8 +540,8 @@ class FileShard:
         with self._lock:
             if self._is_foreign and self.is_mapped:
                 self.validate_once()
-            if self._verify_reads == "all":
-                self.compare(index)
+            if self._verify_reads != "never":
+                self.compare(index, is_asked=self._verify_reads == "all")
             batch: pa.RecordBatch = self._read(lambda reader: reader.batch(index))
             if self._rows is not None and batch.num_rows != self._rows[index]:
                 reason = f"batch {index} has {batch.num_rows} rows, expected {self._rows[index]}"
@@ -557,10 +557,10 @@ class FileShard:
                 self._shard_cache.keep(self._token, index, batch)
             return batch
 
-    def compare(self, index: int) -> None:
+    def compare(self, index: int, *, is_asked: bool = True) -> None:
         """See `Shard`; a batch that is read instead of mapped is compared when it is read."""
         if self.sums and self.is_mapped and self._verify_reads != "never":
-            self._read(lambda reader: reader.compare(index) if isinstance(reader, _PartReader) else None)
+            self._read(lambda reader: reader.compare(index, is_asked) if isinstance(reader, _PartReader) else None)
 
     def _damaged(self, index: int | None) -> DamagedShardError:
         """Return the error for a batch that differs from what was written; None: for the bytes before or after the batches."""
