@@ -130,7 +130,7 @@ class RecordBlocks:
         offset: position in the text of the last returned block.
         to: position up to which the text was read for that block, if it is read by a grid.
         grid: positions up to which the text is read; None reads blocks of about `block_bytes`.
-        guesses: True to end blocks at their last newline, without a look at the quotes before it; the parser then says by
+        guesses: True to end blocks at their last newline, whatever the quotes before it; the parser then says by
             `refuse` that a block ended within a record, and gets it again as whole records.
         is_guess: whether the last returned block ends like that.
     """
@@ -150,7 +150,7 @@ class RecordBlocks:
         self.offset, self.to, self.guesses, self.is_guess = text.at, 0, False, False
 
     def refuse(self) -> None:
-        """Have the last returned block again, and all others, as whole records."""
+        """Return the last returned block again, and all later ones, as whole records."""
         self.guesses = self.is_guess = False
 
     def are_records(self, block: bytes, rows: int) -> bool:
