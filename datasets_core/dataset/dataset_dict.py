@@ -124,6 +124,11 @@ class DatasetDict(SplitMapping[Dataset]):
 
         return widget_bundle(self, how)
 
+    def _display_(self) -> Any:
+        from datasets_core.dataset.insight.notebook import displayed
+
+        return displayed(self)
+
     def _repr_html_(self) -> str:
         """Return the first rows of every split, for a notebook."""
         from datasets_core.dataset.insight.notebook import group_html  # it is for notebooks alone

@@ -305,6 +305,8 @@ def _made(
 def samples_of(value: Any) -> Any:
     """Return the samples of an audio clip: integers as in the file, with a second dimension for several channels.
 
+    The program `ffmpeg` decodes lossy formats, as in TFDS; without it libsndfile does, whose samples may differ a little.
+
     Args:
         value: path or open file of a clip; samples are returned unchanged.
 
@@ -316,11 +318,30 @@ def samples_of(value: Any) -> Any:
     soundfile = needed("soundfile", "Reading audio clips", "datasets_core[audio]")
     try:
         with soundfile.SoundFile(os.fspath(value) if isinstance(value, os.PathLike) else value) as sound:
-            return sound.read(dtype="int32" if sound.subtype in ("PCM_24", "PCM_32") else "int16")
+            program = shutil.which("ffmpeg") if sound.format in ("MP3", "MPEG", "OGG") else None
+            if program is None:
+                return sound.read(dtype="int32" if sound.subtype in ("PCM_24", "PCM_32") else "int16")
+        if hasattr(value, "read"):
+            value.seek(0)
+        return _lossy_samples(program, value.read() if hasattr(value, "read") else os.fspath(value))
     except (OSError, RuntimeError) as error:
         raise CastError(
             f"{value!r} is not readable audio: {error}", advice="Yield a path, an open file or samples", value=value
         ) from error
+
+
+def _lossy_samples(program: str, sound: str | bytes) -> Any:
+    source = sound if isinstance(sound, str) else "pipe:0"
+    done = subprocess.run(
+        [program, "-loglevel", "error", "-i", source, "-vn", "-acodec", "pcm_s16le", "-f", "wav", "-"],
+        input=b"" if isinstance(sound, str) else sound,
+        capture_output=True,
+        check=False,
+    )
+    if done.returncode:
+        raise OSError(done.stderr.decode(errors="replace").strip())
+    with needed("soundfile", "Reading audio clips", "datasets_core[audio]").SoundFile(io.BytesIO(done.stdout)) as decoded_sound:
+        return decoded_sound.read(dtype="int16")
 
 
 def frames_of(value: Any, frame: Any) -> Any:

@@ -280,14 +280,16 @@ class DatasetBuilder(SplitReading, LibraryBuilder):
         self._beam = beam = BeamSplits(self.label, self._cache_dir_root, runner=self._beam_told[0], options=self._beam_told[1])
         arguments = (manager, beam.run.pipeline) if wants_pipeline(hook) else (manager,)
         # A generator yields its rows once.  While the splits are defined, the hook records its calls instead, so that jobs may
-        # run it in other processes, and again.
-        vars(self)["_generate_examples"] = _Taker(self._generate_examples)
+        # run it in other processes, and again.  With the pipeline, a hook that is not a generator makes collections of Beam.
+        makes_collections = wants_pipeline(hook) and not inspect.isgeneratorfunction(inspect.unwrap(self._generate_examples))
+        if not makes_collections:
+            vars(self)["_generate_examples"] = _Taker(self._generate_examples)
         try:
             named: Any = hook(*arguments)
         finally:
-            del vars(self)["_generate_examples"]
+            vars(self).pop("_generate_examples", None)
         if isinstance(named, Mapping):
-            named = [SplitGenerator(str(name), _arguments(rows)) for name, rows in named.items()]
+            named = [SplitGenerator(str(name), self._given(rows)) for name, rows in named.items()]
         if not isinstance(named, Iterable):
             return named
         splits = list(named)
@@ -299,6 +301,10 @@ class DatasetBuilder(SplitReading, LibraryBuilder):
         rows = beam.rows()
         splits = [SplitGenerator(each.name, {_ROWS: rows[each.name]}) if _name(each) in rows else each for each in splits]
         return [_told(each, whole=not self.lists_are_jobs) if isinstance(each, SplitGenerator) else each for each in splits]
+
+    def _given(self, rows: Any) -> dict[str, Any]:
+        """Return the arguments of the jobs of a split from the value in the dict of splits."""
+        return _arguments(rows)
 
     def _pipeline_of(self, given: dict[str, Any]) -> Any:
         """Return the pipeline step of Apache Beam for the rows of a split; None if the rows come as rows."""
@@ -536,6 +542,9 @@ class BeamBasedBuilder(DatasetBuilder, skip_registration=True):
 
     def _generate_examples(self, *args: Any, **kwargs: Any) -> Any:
         return self._build_pcollection(*args, **kwargs)
+
+    def _given(self, rows: Any) -> dict[str, Any]:
+        return {_ROWS: rows} if isinstance(rows, _Taken) else _arguments(rows)
 
     def _pipeline_of(self, given: dict[str, Any]) -> Any:
         if _ROWS in given:

@@ -39,6 +39,7 @@ _MOST_CORRELATED = 20
 _MOST_COMPARED = 12  # columns of texts and files whose values are compared between splits
 _EXTREMES = 3
 _SAMPLED = 8
+_MOST_NAMED = 80  # characters of a value in a table of its counts
 _MOST_SAMPLED_COLUMNS = 60
 _MOST_DRAWN_COLUMNS = 300
 _MOST_MEDIA_BYTES, _MOST_SOUND_BYTES = 2_500_000, 300_000
@@ -424,7 +425,8 @@ class _Report:
                     counts[name] = dict(own.frequencies or ())
             lines = []
             for value in drawn.values:
-                cells = [_row_head(as_text(value) or "empty text")]
+                name = as_text(value) or "empty text"
+                cells = [_row_head(name if len(name) <= _MOST_NAMED else f"{name[:_MOST_NAMED]}…")]
                 for found in counts.values():
                     share = found.get(value, 0) / max(1, sum(found.values()))
                     cells += [
@@ -494,7 +496,10 @@ class _Report:
         lines = [
             [
                 _row_head(f"{number:,}"),
-                *(f"<td>{self._cell(table.column(name)[at], rows, name, budget)}</td>" for name in names),
+                *(
+                    f'<td data-name="{_escaped(name)}">{self._cell(table.column(name)[at], rows, name, budget)}</td>'
+                    for name in names
+                ),
             ]
             for at, number in enumerate(chosen.tolist())
         ]
@@ -606,10 +611,11 @@ def _drawn(drawn: Picture) -> str:
             size = f'x="{place * step + 0.5:.1f}" y="{60 - high:.1f}" width="{max(0.5, step - 1):.1f}" height="{high:.1f}"'
             bars += f"<rect {size}><title>{edges[place]} – {edges[place + 1]}: {count:,}</title></rect>"
     what = "lengths" if drawn.kind == "lengths" else "values"
-    label = f"histogram of {what} from {edges[0]} to {edges[-1]}"
+    highest = drawn.column.lengths.max if what == "lengths" and drawn.column.lengths else drawn.column.max
+    label = f"histogram of {what} from {edges[0]} to {_escaped(as_text(highest) or '')}"
     return (
         f'<figure><svg viewBox="0 0 240 60" preserveAspectRatio="none" role="img" aria-label="{label}">{bars}</svg>'
-        f"<figcaption><span>{edges[0]}</span><span>{edges[-1]}</span></figcaption></figure>"
+        f"<figcaption><span>{edges[0]}</span><span>{_escaped(as_text(highest) or '')}</span></figcaption></figure>"
     )
 
 

@@ -663,3 +663,35 @@ def test_names_of_splits_are_joined_as_texts(data_dir: str) -> None:
     builder = Shares(data_dir=data_dir)
     builder.download_and_prepare()
     assert list(builder.info.splits) == ["train", "train_05"]
+
+
+def test_beam_builders_may_make_collections_of_their_rows_themselves(data_dir: str) -> None:
+    beam = pytest.importorskip("apache_beam")
+
+    class Joined(One):
+        VERSION = tfds.core.Version("1.0.0")
+
+        def _split_generators(self, dl_manager: Any, pipeline: Any) -> Any:  # type: ignore[override]
+            shared = pipeline | beam.Create([1, 2])
+            make = beam.ptransform_fn(self._generate_examples)
+            return {name: pipeline | name >> make(shared=shared, plus=plus) for name, plus in (("a", 0), ("b", 5))}
+
+        def _generate_examples(self, pipeline: Any, shared: Any, plus: int) -> Any:  # type: ignore[override]
+            return shared | "rows" >> beam.Map(lambda number: (number, {"x": number + plus}))
+
+    class Direct(tfds.core.BeamBasedBuilder, skip_registration=True):
+        VERSION = tfds.core.Version("1.0.0")
+        _info = One._info
+
+        def _split_generators(self, dl_manager: Any) -> Any:
+            return {"train": self._generate_examples([1, 2], 3)}
+
+        def _generate_examples(self, numbers: Any, plus: int) -> Any:
+            return beam.Create(numbers) | beam.Map(lambda number: (number, {"x": number + plus}))
+
+    builder = Joined(data_dir=data_dir)
+    builder.download_and_prepare()
+    assert [sorted(row["x"] for row in builder.as_dataset(split)) for split in ("a", "b")] == [[1, 2], [6, 7]]
+    direct = Direct(data_dir=data_dir)
+    direct.download_and_prepare()
+    assert sorted(row["x"] for row in direct.as_dataset("train")) == [4, 5]

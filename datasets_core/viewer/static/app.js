@@ -1,7 +1,7 @@
 // The page: what is shown is in its address, so that a link, the back button and another tab show the same.
 
 import { fieldOf } from "./cells.js";
-import { details } from "./charts.js";
+import { details, span } from "./charts.js";
 import { counted, el, iconButton, put, replace, share, sized } from "./dom.js";
 import { changesOf, factsOf } from "./facts.js";
 import { Table, boxesIn } from "./table.js";
@@ -385,7 +385,7 @@ export class App {
     const picture = this.pictures.columns[filter.column];
     if (filter.null !== undefined && filter.null !== null) return `${filter.column} ${filter.null ? "is" : "is not"} null`;
     if (!picture) return filter.column;
-    if (filter.bins) return `${filter.column}: ${picture.edges[filter.bins[0]]} – ${picture.edges[Math.min(filter.bins[1], picture.edges.length - 1)]}${picture.kind === "lengths" ? ` ${picture.facts.unit}` : ""}`;
+    if (filter.bins) return `${filter.column}: ${span(picture.edges, filter.bins[0], Math.min(filter.bins[1], picture.edges.length - 1))}${picture.kind === "lengths" ? ` ${picture.facts.unit}` : ""}`;
     return `${filter.column}: ${(filter.values || []).map((at) => (picture.values[at] === "" ? "empty text" : picture.values[at])).join(", ")}`;
   }
 

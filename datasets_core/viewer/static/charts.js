@@ -25,7 +25,7 @@ function histogram(picture, filter, width, isExact, onfilter, ondrag) {
   const step = Math.min(width / size, 36); // one or two bins are no wide blocks
   const high = (count) => (count ? Math.max(1, (HIGH * count) / most) : 0);
   const chosen = filter && filter.bins;
-  const caption = el("span", { class: "caption", title: chosen ? `${edges[chosen[0]]} – ${edges[chosen[1]]}` : `${edges[0]} – ${edges[size]}` });
+  const caption = el("span", { class: "caption", title: `${edges[chosen ? chosen[0] : 0]} to ${edges[chosen ? chosen[1] : size]}` });
   const unit = picture.facts.unit && picture.kind === "lengths" ? ` ${picture.facts.unit}` : "";
   const rest = () => `${chosen ? span(edges, chosen[0], chosen[1]) : span(edges, 0, size)}${unit}`;
   caption.textContent = rest();
@@ -105,10 +105,14 @@ function histogram(picture, filter, width, isExact, onfilter, ondrag) {
 }
 
 export function span(edges, from, to) {
-  const [low, high] = [edges[from], edges[to]];
+  const [low, high] = [edges[from], isStepwise(edges) ? String(Number(edges[to]) - 1) : edges[to]];
+  if (low === high) return short(low);
   const areDays = low.slice(0, 10) !== high.slice(0, 10) && [low, high].every((edge) => /^\d{4}-\d\d-\d\d /.test(edge));
   return areDays ? `${low.slice(0, 10)} – ${high.slice(0, 10)}` : `${short(low)} – ${short(high)}`;
 }
+
+/** Whole numbers have a bin each if they are few: up to the next one, which is not in it. */
+const isStepwise = (edges) => edges.length <= 24 && edges.every((edge, at) => /^-?\d{1,15}$/.test(edge) && (!at || Number(edge) - Number(edges[at - 1]) === 1));
 
 const SHORT = new Intl.NumberFormat("en-US", { notation: "compact", maximumSignificantDigits: 3 });
 
@@ -210,7 +214,7 @@ function form(picture, filter, onfilter) {
     const size = picture.counts.length;
     const chosen = (filter && filter.bins) || [0, size];
     const select = (label, from, to, at) =>
-      el("label", {}, label, el("select", { "aria-label": label }, range(from, to).map((each) => el("option", { value: each, selected: each === at }, picture.edges[each]))));
+      el("label", {}, label, el("select", { "aria-label": label }, range(from, to).map((each) => el("option", { value: each, selected: each === at }, from && isStepwise(picture.edges) ? String(Number(picture.edges[each]) - 1) : picture.edges[each]))));
     const low = select(picture.kind === "lengths" ? `From (${picture.facts.unit})` : "From", 0, size, chosen[0]);
     const high = select("to", 1, size + 1, chosen[1]);
     const apply = () => {

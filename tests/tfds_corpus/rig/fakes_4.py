@@ -1,6 +1,5 @@
 """Fake data, part 4: builders of Beam, of archives, of reinforcement learning. A function may return values to set: see `set_values`."""
 from fake_files import *
-def _speech(d,clean): pass
 def user_libri_audio(d,b):
     u='UserLibri/audio_data'; m='Split\tUser ID\tNum Audio Examples\tAverage Words Per Example\n'
     for s,us in {'test-clean':('speaker-121-book-1041','speaker-121-book-1989'),'test-other':('speaker-3005-book-76',)}.items():
@@ -49,7 +48,7 @@ def cityscapes(d,b):
         a=np.zeros((1024,2048,3),np.uint8); a[::7,::5]=NR.randint(0,255,3); f=io.BytesIO(); from PIL import Image; Image.fromarray(a if c==3 else a[...,0]).save(f,'PNG'); return f.getvalue()
     for kind,(zf,root) in b.builder_config.zip_root.items():
         e=kind.endswith('/extra'); k=kind.replace('/extra','')
-        suf={'images_left':'leftImg8bit','images_right':'rightImg8bit','segmentation_labels':b.builder_config.label_suffix,'disparity_maps':'disparity'}[k]
+        suf={'images_left':'leftImg8bit','images_right':'rightImg8bit','segmentation_labels':getattr(b.builder_config,'label_suffix',''),'disparity_maps':'disparity'}[k]
         for s in (('train_extra',) if e else ('train','val','test')): z.setdefault(zf,{})[f'{root}/{s}/bonn/bonn_000001_000019_{suf}.png']=big(3 if 'images' in k else 1)
         if not e and 'seg' in k:
             for s in ('train','val'): z[zf][f'{root}/{s}/bonn/bonn_000001_000019_{suf}.png']=big(1)
@@ -93,7 +92,6 @@ def lvis(d,b):
         W(d/f'{s}/00{i}.jpg',jpg(20,24)); im={'id':i,'coco_url':f'http://x/{s}/00{i}.jpg','height':20,'width':24,'neg_category_ids':[1,5],'not_exhaustive_category_ids':[7]}
         J(d/f'{name}.json',{'images':[im],'annotations':[] if i==3 else [{'id':10+i+j,'image_id':i,'area':33.0+j,'bbox':[1.5,2,10,12.25],'category_id':3+j,'segmentation':[[1,1,10,1,10,10.5],[2,2,5,2,5,6,3,8]]} for j in range(2)],'categories':[]})
     im['id'],im['coco_url']=2,'http://x/val2017/002.jpg'; J(d/'lvis_v1_minival_inserted_image_name.json',{'images':[im],'annotations':[],'categories':[]})
-lvis_note='areas are integers'
 def natural_questions(d,b):
     def row(i):
         toks=[{'token':t,'html_token':t[0]=='<'} for t in '<P> The café is red . </P>'.split()]
@@ -141,7 +139,7 @@ def pg19(d,b):
     W(d/'metadata.csv',m); return [('module','_DATA_DIR',str(d))]
 def qm9(d,b):
     W(d/'atomref.txt','\n'.join(['x']*4+['Element ZPVE U0 U H G CV']+[f'{z} 0.0 -{i}.5 -{i}.25 -{i}.125 -{i}.0625 2.98' for i,z in enumerate('HCNOF')]+['====='])+'\n'); W(d/'uncharacterized.txt','\n'.join(['x']*9+['   3 C1 2.5','===='])+'\n')
-    for i in range(1,6): W(d/f'dsgdb9nsd_{i:06d}.xyz','3\ngdb {0}\t157.7 157.7 157.7 0. 13.21 -0.3877 0.1171 0.5048 35.36 0.0447 -40.4 -40.47 -40.4 -40.49 6.469\nC\t-0.01 1.08 0.008\t-0.53\nH\t0.0021 -0.006 2.1*^-6\t0.13\nN\t1.01 1.46 0.0002\t0.13\n1341.3 1341.3 3151.7\nC\tC#N\nInChI=1S/CH4/h1H4\tInChI=1S/CH4\n'.format(i))
+    for i in range(1,6): W(d/f'dsgdb9nsd_{i:06d}.xyz','3\ngdb {0}\t157.7 157.7 157.7 0. 13.21 -0.3877 0.1171 0.5048 35.36 0.0447 -40.4 -40.47 -40.4 -40.49 6.469\nC\t-0.01 1.08 0.008\t-0.53\nH\t0.0021 -0.006 2.1\t0.13\nN\t1.01 1.46 0.0002\t0.13\n1341.3 1341.3 3151.7\nC\tC#N\nInChI=1S/CH4/h1H4\tInChI=1S/CH4\n'.format(i))
     return [('module','_SIZE',5),('module','_CHARACTERIZED_SIZE',4)]
 def ref_coco(d,b):
     refs=[]; anns={}
@@ -201,7 +199,7 @@ def trivia_qa(d,b):
         r={'Question':f' Q {i}? ','QuestionId':f'q{i}','QuestionSource':'http://x','SearchResults':[{'Description':' d ','Filename':'a.txt','Rank':i,'Title':'t','Url':'u'},{'Description':'n','Filename':'none.txt','Rank':1,'Title':'t','Url':'u'}],'EntityPages':[{'DocSource':'s','Filename':'b.txt','Title':'T'},{'DocSource':'s','Title':'T'}]}
         if a: r['Answer']={'Aliases':['A ','B'],'NormalizedAliases':['a'],'MatchedWikiEntityName':'x','NormalizedValue':'a','Type':'T','Value':'A'}
         return r
-    for f,n,a in (('wikipedia-train',2,1),('web-dev',1,1),('web-test-without-answers',1,0)): W(d/f'qa/{f}.json',json.dumps({'Data':[art(i,a) for i in range(n)],'Domain':'w'},indent=4))
+    for f,n,a in (('wikipedia-train',2,1),('web-dev',1,1),('web-test-without-answers',1,0)): [W(d/f'{q}/{f}.json',json.dumps({'Data':[art(i,a) for i in range(n)],'Domain':'w'},indent=4)) for q in ('qa','triviaqa-unfiltered')]
 def webvid(d,b):
     C(d/'results_10M_train.csv',[{'videoid':f'{i}','contentUrl':'http://x','duration':'PT1S','page_dir':'000001_000050','name':text()} for i in (1,2)]); C(d/'results_10M_val.csv',[{'videoid':'3','contentUrl':'http://x','duration':'PT1S','page_dir':'000001_000050','name':'v'}])
     for i in (1,2,3): W(d/f'videos/000001_000050/{i}.mp4',_mp4())
@@ -240,7 +238,6 @@ def _atari(d,b):
     n=5; e=lambda i:EX(**{'clipped_rewards':[1.,0.,-1.,0.,1.],'actions':list(range(n)),'discounts':[1.]*4+[0. if i else 1.],'unclipped_rewards':NR.rand(n).tolist(),'observations':[img(84,84,1) for _ in range(n)],'checkpoint_idx':[i],'episode_idx':[i],'clipped_episode_return':[3.],'unclipped_episode_return':[9.],'episode_return':[1.5],'checkpoint_id':[i],'episode_id':[i+7]})
     g=getattr(b.builder_config,'game'); r=b.builder_config.run
     TFR(d/f'{g}/run_{r}-00000-of-00001',[e(i) for i in range(2)],'GZIP'); return _rl(d)
-rlu_atari=rlu_atari_checkpoints=rlu_atari_checkpoints_ordered=None
 def rlu_atari(d,b): return _atari(d,b)
 def rlu_atari_checkpoints(d,b): return _atari(d,b)
 def rlu_atari_checkpoints_ordered(d,b): return _atari(d,b)
@@ -292,7 +289,6 @@ def web_graph(d,b):
     s=d/b.builder_config.subfolder
     for n in ('train','train.transpose','test'): TFR(s/f'{n}.tfr-00000-of-00001',[EX(row_tag=i*7,col_tag=[1,2,i],gt_tag=[5,i]) for i in range(10)])
     return [('class','WEB_GRAPH_HOMEPAGE',str(d)),('class','SHARDS',1)]
-def docnli(d,b): pass
 def doc_nli(d,b):
     for s in ('train','dev','test'): J(d/f'DocNLI_dataset/{s}.json',[{'premise':text(),'hypothesis':text(),'label':R.choice(['entailment','not_entailment'])} for _ in range(3)])
 def gem(d,b):
@@ -308,7 +304,6 @@ def mrqa(d,b):
     for s in ('train','validation','test'): JL(d/f'{b.builder_config.name}/{s}.jsonl',[{'header':{'dataset':b.builder_config.name,'split':s}},row(1),row(2)])
 def q_re_c_c(d,b):
     for s in ('train','test'): J(d/f'qrecc_{s}.json',[{'Context':[text()]*i,'Question':text(),'Rewrite':text(),'Answer':text(),'Answer_URL':'u','Conversation_no':i,'Turn_no':2,'Conversation_source':'quac'} for i in range(3)])
-def unifiedqa(d,b): pass
 def unified_qa(d,b):
     for s in ('train','dev','test'): W(d/f'{b.builder_config.name}/{s}.tsv',('input\toutput\n' if b.builder_config.header else '')+''.join(f' q{i} \\n (A) é?\tans {i} \n' for i in range(3)))
 def wiki_auto(d,b):
@@ -354,6 +349,120 @@ def wit_kaggle(d,b):
     import base64
     n=b.builder_config.name; t='train' if n.startswith('train') else 'test'; r=d/f'wit_kaggle/{t}'; us=['http://a/1.jpg','http://a/2.jpg']
     f=b.builder_config.split_specific_features
-    C(r/f'ZIP.unzipped_{t}/x.tsv',[{**{k:('true' if getattr(v,'np_dtype',None)==np.bool_ else text()) for k,v in f.items()},'image_url':u} for u in us],'\t',q=csv.QUOTE_ALL)
+    C(r/f'ZIP.unzipped_{t}/x.tsv',[{**{k:('true' if getattr(v,'np_dtype',None)==np.bool_ else '7' if np.dtype(getattr(v,'np_dtype',object)).kind in 'iu' else text()) for k,v in f.items()},'image_url':u} for u in us],'\t',q=csv.QUOTE_ALL)
     W(r/f'image_data_{t}/image_pixels/p.csv',f'{us[0]}\t{base64.b64encode(img(8,9)).decode()}\thttp://m\n'); W(r/f'image_data_{t}/resnet_embeddings/e.csv',f'{us[0]}\t'+','.join(f'{i/7:.4f}' for i in range(2048))+'\n')
-def dmlab_(d,b): pass
+def _mp3(n=8000,rate=16000):
+    import subprocess
+    return subprocess.run(['ffmpeg','-loglevel','error','-f','wav','-i','-','-f','mp3','-'],input=wav(n,1,rate),stdout=subprocess.PIPE,check=True).stdout
+def common_voice(d,b):
+    h='client_id\tpath\tsentence\tup_votes\tdown_votes\tage\tgender\taccent\tlocale\tsegment\n'; r='cv-corpus-6.1-2020-12-11/fy-NL/'
+    f={r+n+'.tsv':h+''.join(f'c{i}\t{n}{i}.mp3\tIt is é {i}\t2\t\ttwenties\t{g}\t\tfy\t\n' for i,g in enumerate(('male',''))) for n in ('validated','dev')}
+    TAR(d/'fy-NL.tar.gz',f|{r+f'clips/{n}{i}.mp3':_mp3() for n in ('validated','dev') for i in range(2)},dirs=(r[:-1],))
+def crema_d(d,b):
+    n=['1000_AA_HAP_XX','1001_AA_HAP_XX','1002_AA_ANG_XX','1003_AA_FEA_XX']; W(d/'summary_table.csv','"","FileName","V"\n'+''.join(f'"{i}","{k}","A"\n' for i,k in enumerate(n)))
+    for k in n: W(d/f'{k}.wav',wav(300))
+def dementiabank(d,b):
+    for k,c in (('Control',3),('Dementia',4)):
+        for i in range(c): W(d/f'dementia/English/Pitt/{k}/cookie/{k[0]}{i}-0.mp3',_mp3())
+def voxforge(d,b):
+    u=[f'de/Trunk/Audio/Main/16kHz_16bit/sp{i}-2010.tgz' for i in range(4)]; W(d/'urls_list.txt',''.join(f'"{x}"\n' for x in u))
+    for x in u: TAR(d/x,{'a/wav/w1.wav':wav(200),'a/etc/README':'x'},dirs=('a',))
+def caltech_birds2010(d,b):
+    n=[f'{k:03d}.Bird_name/Bird_name_{k}{i}.jpg' for k in (1,2) for i in range(2)]; W(d/'Lists.tgz/lists/train.txt','\n'.join(n[:2])); W(d/'Lists.tgz/lists/test.txt','\n'.join(n[2:]))
+    TAR(d/'Images.tar.gz',{'images/'+x:jpg(20,30) for x in n}|{'images/._x':b''},dirs=('images',))
+    for x in n: W(d/('Annotations.tgz/annotations-mat/'+x[:-4]+'.mat'),mat({'bbox':{'left':2,'top':3,'right':31,'bottom':15},'seg':NR.randint(0,2,(20,30)).astype('u1')}))
+def caltech_birds2011(d,b):
+    n=[f'{k:03d}.Bird_name/Bird_name_{k}{i}.jpg' for k in (1,2) for i in range(2)]; r=d/'extracted/TAR_GZ.CUB_200_2011.tar.gz/CUB_200_2011'
+    W(r/'images.txt',''.join(f'{i+1} {x}\n' for i,x in enumerate(n))); W(r/'train_test_split.txt',''.join(f'{i+1} {i%2}\n' for i,x in enumerate(n))); W(r/'bounding_boxes.txt',''.join(f'{i+1} 2.0 3.0 {10+i}.0 9.0\n' for i in range(4)))
+    for x in n: W(d/('extracted/segmentations.tgz/segmentations/'+x[:-4]+'.png'),img(20,30,1))
+    TAR(d/'CUB_200_2011.tar.gz',{'CUB_200_2011/images/'+x:jpg(20,30) for x in n})
+def _mnist(d,b):
+    for k,n in (('train',10),('test',2)): W(d/f'{k}-image',b'0'*16+NR.randint(0,256,n*784).astype('u1').tobytes()); W(d/f'{k}-label',b'0'*8+NR.randint(0,10,n).astype('u1').tobytes())
+    return [('module','_TRAIN_EXAMPLES',10),('module','_TEST_EXAMPLES',2)]
+def mnist(d,b): return _mnist(d,b)
+def fashion_mnist(d,b): return _mnist(d,b)
+def kmnist(d,b): return _mnist(d,b)
+def visual_domain_decathlon(d,b):
+    n=b.builder_config.name; a=d/'decathlon-1.0/annotations'
+    for s in ('train','val'): J(a/f'{n}_{s}.json',{'categories':[{'id':7},{'id':3}],'images':[{'id':i,'file_name':f'data/{n}/{s}/{i}.jpg'} for i in range(2)],'annotations':[{'image_id':i,'category_id':(7,3)[i]} for i in range(2)]})
+    J(a/f'{n}_test_stripped.json',{'images':[{'id':9,'file_name':f'data/{n}/test/9.jpg'}]}); TAR(d/f'{n}.tar',{f'{n}/{s}/{i}.jpg':jpg(20,30) for s,i in (('train',0),('train',1),('val',0),('val',1),('test',9))},dirs=('',n))
+def diabetic_retinopathy_detection(d,b):
+    for i in range(2): I(d/f'sample/{i}_left.jpeg',80,90); I(d/f'train/{i}_left.jpeg',80,90)
+    for i in range(4): I(d/f'test/{i}_right.jpeg',80,90)
+    W(d/'trainLabels.csv','image,level\n'+''.join(f'{i}_left,{i+2}\n' for i in range(2))); W(d/'retinopathy_solution.csv','image,level,Usage\n'+''.join(f'{i}_right,{i},{("Public","Private")[i%2]}\n' for i in range(4)))
+def _coco(d,b):
+    cats=[{'id':1,'name':'person'},{'id':3,'name':'cat é'},*({'id':k+10,'name':f'c{k}'} for k in range(78))]
+    for s in b.builder_config.splits:
+        n=s.name if s.name!='validation' else 'val'; im=[{'id':i,'file_name':f'{s.images}_{i}.jpg','height':20,'width':30} for i in (3,1)]
+        for x in im: I(d/f'{n}_images/{s.images}/{x["file_name"]}',20,30)
+        k=str(s.annotation_type).lower(); an='trainval_annotations' if n in('train','val') else f'{n}_annotations'
+        a=[{'id':10*i+j,'image_id':i,'area':55.0 if not j else 12,'bbox':[1.5,2,20,10],'category_id':(1,3)[j],'iscrowd':j} for i in (1,) for j in range(2)]
+        for z in a: z['area']=int(z['area'])
+        if 'panoptic' in b.builder_config.name:
+            r=d/'panoptic_annotations_trainval2017/annotations'; J(r/f'panoptic_{s.images}.json',{'images':im,'categories':[*cats,*({'id':200+q,'name':f'x{q}'} for q in range(53))],'annotations':[{'image_id':x['id'],'file_name':x['file_name'][:-4]+'.png','segments_info':[{'id':5,'area':7,'bbox':[1,2,5,6],'category_id':3,'iscrowd':0}]} for x in im]})
+            ZIP(r/f'panoptic_{s.images}.zip',{f'panoptic_{s.images}/{x["file_name"][:-4]}.png':img(20,30) for x in im})
+        elif n in('train','val'): J(d/f'{an}/annotations/instances_{s.images}.json',{'images':im,'categories':cats,'annotations':a})
+        else: J(d/f'{an}/annotations/image_info_{s.images}.json',{'images':im,'categories':cats})
+def coco(d,b): _coco(d,b)
+def coco_captions(d,b):
+    _coco(d,b); tr=[s for s in b.builder_config.splits if s.name=='train'][0].images; va=[s for s in b.builder_config.splits if s.name=='validation'][0].images
+    J(d/'karpathy_and_li_splits/dataset_coco.json',{'images':[{'split':sp,'filename':f'{i}_{k}.jpg','sentences':[{'sentid':k,'raw':text()}]} for sp,i,k in (('train',tr,1),('train',tr,3),('val',va,1),('test',va,3),('restval',va,1))]})
+def wider_face(d,b):
+    for s in ('train','val','test'):
+        for i in range(2): I(d/f'wider_{s}/WIDER_{s}/images/0--Parade/{s}_{i}.jpg',40,50)
+        if s!='test': W(d/f'wider_annot/wider_face_split/wider_face_{s}_bbx_gt.txt',f'0--Parade/{s}_0.jpg\n2\n4 5 60 10 0 0 0 0 0 0 \n1 2 3 4 1 1 1 1 2 1 \n0--Parade/{s}_1.jpg\n0\n0 0 0 0 0 0 0 0 0 0 \n')
+    W(d/'wider_annot/wider_face_split/wider_face_test_filelist.txt','0--Parade/test_0.jpg\n0--Parade/test_1.jpg\n')
+def wiki_bio(d,b):
+    for s in ('train','valid','test'):
+        r=d/f'wikipedia-biography-dataset/{s}/{s}'
+        for e,t in (('id','11\n12\n'),('box','name_1:walter\tname_2:é\timage:<none>\tage_1:5\nname_1:x\tb_c_1:y\n'),('nb','2\n1\n'),('sent','one .\ntwo é .\nthree\n'),('title','walter é\nx\n')): W(f'{r}.{e}',t)
+def cnn_dailymail(d,b):
+    import hashlib
+    for s in ('train','val','test'):
+        u=[f'http://x/{s}{i}' for i in range(3)]; W(d/f'all_{s}.txt','\n'.join(u)+'\n')
+        for i,x in enumerate(u): W(d/(('cnn','dailymail')[i%2])/'stories'/(hashlib.sha1(x.encode()).hexdigest()+'.story'),'An article é\n\nMore .\n\n@highlight\n\nHigh one\n\n@highlight\n\nTwo!\n')
+def civil_comments(d,b):
+    import sys
+    m=sys.modules[type(b).__module__]; L=m._labels('covert')+['contextual_toxicity']
+    C(d/'civil_comments.csv',[{'id':str(i),'comment_text':text(),'parent_text':text(),'publication_id':'5','created_date':'2017','parent_id':('' if i%2 else '7.0'),'article_id':'9','split':s,'spans':'[1, 2]','spans_split':s,**{l:(f'{R.random():.3f}' if i else '') for l in L}} for s in ('train','test_public','test_private') for i in range(3)])
+def glue(d,b):
+    n=b.builder_config.name; c=b.builder_config
+    if n=='mrpc':
+        for s,f in (('train','msr_paraphrase_train'),('test','msr_paraphrase_test')): W(d/f'MRPC/{f}.txt','\ufeffQuality\t#1 ID\t#2 ID\t#1 String\t#2 String\n'+''.join(f'{i%2}\t{i}\t{i+50}\tA "é {i}\tb\n' for i in range(4)))
+        W(d/'MRPC/mrpc_dev_ids.tsv','1\t51\n'); return
+    def T(p,s):
+        if n=='cola' and s!='test': W(p,''.join(f'gj04\t{i%2}\t*\tThe é {i}\n' for i in range(3))); return
+        cols=list(dict.fromkeys(['index',*c.text_features.values(),c.label_column])); lab=(lambda i:(c.label_classes or ['3.5'])[i%len(c.label_classes or [1])]) if n not in('sst2','qqp','wnli') else (lambda i:str(i%2))
+        if s=='test': cols=[x for x in cols if x!=c.label_column]
+        W(p,'\t'.join(cols)+'\n'+''.join('\t'.join(lab(i) if x==c.label_column else f'{x} "é{i}' for x in cols)+'\n' for i in range(3)))
+    r=d/(c.data_dir or '')
+    if n=='ax': T(d/'AX/ax.tsv','dev')
+    elif n=='mnli':
+        T(r/'train.tsv','train')
+        for s in ('dev','test'):
+            for m in ('matched','mismatched'): T(r/f'{s}_{m}.tsv',s)
+    else:
+        for s in ('train','dev','test'): T(r/f'{s}.tsv',s)
+def super_glue(d,b):
+    import sys
+    n=b.builder_config.name; task=sys.modules[type(b).__module__]._get_task_name_from_data_url(b.builder_config.data_url); r=d/task
+    def row(i,s):
+        o={'idx':i}
+        if n=='multirc': return o|{'passage':{'text':text(),'questions':[{'question':text(),'idx':k,'answers':[{'text':text(),'idx':q,**({} if s=='test' else {'label':q})} for q in range(2)]} for k in range(2)]}}
+        if n=='record': return o|{'passage':{'text':'Anna saw Bob é.','entities':[{'start':9,'end':11},{'start':0,'end':3}]},'qas':[{'idx':i*10+k,'query':text(),**({} if s=='test' else {'answers':[{'text':'Bob'},{'text':'Anna'}]})} for k in range(2)]}
+        if n.startswith('wsc'): o|={'text':'Mark told pete many lies','target':{'span1_index':0,'span1_text':'Mark','span2_index':2,'span2_text':'Pete.' if n=='wsc.fixed' else 'pete'}}
+        else: o|={f:(3 if f in('start1','end1','start2','end2') else text()) for f in b.builder_config.features}
+        if s!='test' or n in('axb','axg'): o['label']=(i%2==0) if n in('boolq','wic','wsc','wsc.fixed') else (i%2 if n=='copa' else b.builder_config.label_classes[i%2] if n in('cb','rte','axb','axg') else i%2)
+        return o
+    for s in ('train','val','test'): JL(r/f'{s}.jsonl',[row(i,s) for i in range(3)])
+    if n in('axb','axg'): JL(r/f'{task}.jsonl',[row(i,'x') for i in range(3)])
+def wikipedia(d,b):
+    J(d/'dumpstatus.json',{'jobs':{'articlesmultistreamdump':{'status':'done','files':{'a.xml-1.bz2':{'size':5},'i.txt':{'size':1}}}}})
+    page=lambda i,t,ns=0:f'<page><title>Title_{i} é</title><ns>{ns}</ns><id>{i}</id><revision><id>{i}</id><timestamp>2020-01-01T00:00:00Z</timestamp><contributor><username>u</username><id>1</id></contributor><model>wikitext</model><format>text/x-wiki</format><text xml:space="preserve">{t}</text><sha1>x</sha1></revision></page>'
+    for k,f in enumerate(('enwiki_fake','enwiki_fake2')): W(d/f'{f}.xml.bz2',bz2.compress(('<mediawiki xmlns="http://www.mediawiki.org/xml/export-0.10/" version="0.10" xml:lang="en"><siteinfo><sitename>W</sitename><dbname>enwiki</dbname><namespaces><namespace key="0" case="first-letter"/></namespaces></siteinfo>'+page(k*10+1,"'''Bold''' [[link|text]] [[File:x.jpg|thumb]] &lt;ref&gt;r&lt;/ref&gt;\n== Head ==\nMore é {{reflist}}")+page(k*10+2,'#REDIRECT [[x]]')+page(k*10+3,'t',1)+'</mediawiki>').encode()))
+def wiki40b(d,b):
+    for s,n in (('train',3),('dev',2),('test',1)): TFR(d/f'{s}/en_examples-00000-of-00001',[EX(wikidata_id=f'Q{i}',text=f'\n_START_ARTICLE_\né {i}',version_id=f'{i}5') for i in range(n)])
+    return [('module','_DATA_DIRECTORY',str(d))]
+def cats_vs_dogs(d,b):
+    ZIP(d/'cats_vs_dogs.zip',{f'PetImages/{k}/{i}.jpg':(jpg(20,30) if i else b'bad') for k in ('Cat','Dog') for i in range(3)}); return [('module','_NUM_CORRUPT_IMAGES',2)]
+def q_re_cc(d,b): return q_re_c_c(d,b)

@@ -78,12 +78,13 @@ def pick(d,i): return {k:pick(v,i) if isinstance(v,dict) else v[i] for k,v in d.
 def patch(row):
     M=dl.DownloadManager
     def ext(self,u):
+        if u==[]: return []
         if 'seq' in row and isinstance(u,str) and u in row['seq']: return nest(row['seq'][u],P)
         return nest(row['extract_result'],P)
     def dow(self,u):
         if 'seq' in row and isinstance(u,str) and u in row['seq']: return nest(row['seq'][u],P)
         return nest(row['download_result'],P)
-    M.download_and_extract=ext; M.download=dow; M.download_kaggle_data=lambda self,c: nest(row['download_result'],P)
+    M.download_and_extract=ext; M.download=dow; M.download_kaggle_data=lambda self,competition_or_dataset: nest(row['download_result'],P)
     M.download_checksums=lambda self,u: None
     M.manual_dir=property(lambda self: P(row['manual'])) ; M.download_dir=property(lambda self:P(row['dir']))
     if row.get('only'): M.extract=lambda self,u: nest(row['only'],P)

@@ -89,7 +89,7 @@ def main(asked):
                     up=lambda r: lambda self_or=None,*a: nest(r,E)
                     class PM:
                         pass
-                    patches={'download_and_extract':lambda self,u:nest(row['seq'][u],E) if seq and isinstance(u,str) and u in row['seq'] else nest(ext,E),'download':lambda self,u:nest(row['seq'][u],E) if seq and isinstance(u,str) and u in row['seq'] else nest(dow,E),'download_kaggle_data':lambda self,c:nest(dow,E),'download_checksums':lambda self,u:None,'manual_dir':E(manual) if manual else mock.PropertyMock(side_effect=Exception('no manual')),'download_dir':E(d)}
+                    patches={'download_and_extract':lambda self,u:[] if u==[] else nest(row['seq'][u],E) if seq and isinstance(u,str) and u in row['seq'] else nest(ext,E),'download':lambda self,u:nest(row['seq'][u],E) if seq and isinstance(u,str) and u in row['seq'] else nest(dow,E),'download_kaggle_data':lambda self,competition_or_dataset:nest(dow,E),'download_checksums':lambda self,u:None,'manual_dir':E(manual) if manual else mock.PropertyMock(side_effect=Exception('no manual')),'download_dir':E(d)}
                     if only: patches['extract']=lambda self,u:nest(only,E)
                     extra=getattr(F[name],'patch',None)
                     with mock.patch.multiple('tensorflow_datasets.core.download.DownloadManager',**patches):
