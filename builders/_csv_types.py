@@ -130,7 +130,7 @@ class RecordBlocks:
         offset: position in the text of the last returned block.
         to: position up to which the text was read for that block, if it is read by a grid.
         grid: positions up to which the text is read; None reads blocks of about `block_bytes`.
-        guesses: True to end blocks at their last newline, whatever the quotes before it; the parser then says by
+        guesses: True to end blocks at their last newline, quoted or not; the parser then says by
             `refuse` that a block ended within a record, and gets it again as whole records.
         is_guess: whether the last returned block ends like that.
     """
