@@ -35,12 +35,11 @@ from datasets_core.hub_urls import DEFAULT_REVISION, is_commit
 from datasets_core.progress import progress
 from datasets_core.store.manifest import (
     JOURNAL_NAME,
-    MANIFEST_NAME,
     Manifest,
     ShardRecord,
     located,
     lock_path,
-    manifest_bytes,
+    manifest_files,
     read_manifest,
     staging_folders,
 )
@@ -397,6 +396,7 @@ def _record_outcome(folder: str, before: Manifest, verified: Manifest, *, is_loc
     try:
         with contextlib.nullcontext() if is_locked else locked(lock_path(folder)):
             if read_manifest(folder) == before:
-                write_atomically(os.path.join(folder, MANIFEST_NAME), manifest_bytes(verified))
+                for name, content in manifest_files(verified).items():
+                    write_atomically(os.path.join(folder, name), content)
     except DatasetDiskError as error:
         logger.info("The result of the verification is not recorded: %s", error)

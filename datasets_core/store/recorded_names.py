@@ -192,9 +192,11 @@ ChangedRowsError Chunks; store.code_reach: Reach; store.commit: Staging; store.c
 RowDigest; store.derived_shard: DerivedShard; store.difference: Difference RowDifference; store.file_structure: FilePlaces
 FileStructure Span; store.filled: FilledShard; store.fingerprint: Hasher; store.garbage: Garbage; store.identity:
 ValueWriter _Missing; store.index_cache: IndexCache; store.layout: StagingName; store.lazy_shards: LazyShards;
-store.manifest: Manifest ShardRecord SourceRecord; store.module_state: ModuleStateError _Seeing; store.one_type:
-IncomparableError; store.paired_columns: FeatureChange PairedColumn; store.pieces: BatchLocations BatchRows HasLocations
-PartSummer PartSums; store.places: Places; store.readers: Reader _ArrowReader _ParquetReader _StreamReader _PartReader;
+store.manifest: Manifest ShardRecord SourceRecord; store.source: Chosen; store.shard_records: ShardIndex IndexedSplit
+_OfSplit _Names; store.module_state: ModuleStateError _Seeing; store.one_type:
+IncomparableError; store.paired_columns: FeatureChange PairedColumn; store.pieces: BatchLocations BatchRows BatchRowsOf
+RowRanges HasLocations PartSummer PartSums; store.places: Places; store.readers: Reader
+_ArrowReader _ParquetReader _StreamReader _PartReader;
 store.shard: ColumnsShard FileShard MemoryShard ShardCache; store.swap: StagedFolder; store.table: RowTable ZippedShard;
 store.verify: Problem; store.writer: ShardWriter _ArrowShard _OpenShard _ParquetShard; stream.aligning: Aligned;
 stream.audit: Audit LaneRows audit; stream.block: ArrowBlock DecodedBlock DictBlock Failures Kinds; stream.block_costs:

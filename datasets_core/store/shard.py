@@ -11,7 +11,7 @@ import os
 import threading
 import weakref
 from collections import OrderedDict
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from functools import lru_cache
 from typing import Any, Protocol
 
@@ -21,10 +21,8 @@ from datasets_core import files
 from datasets_core.errors import DamagedShardError, DatasetDiskError, FileNotFoundDatasetsError
 from datasets_core.errors.loading import PASSING
 from datasets_core.store.fingerprint import Hasher
-from datasets_core.store.manifest import ARROW_MAGIC, PartSums, check_ends, check_size, make_mark, refuse_irregular, sound_mark
-from datasets_core.store.pieces import BatchLocations, is_resident, locations_of_file
-
-# Readers of an open file: the batches of an Arrow file, an Arrow stream or a Parquet file, one by one.
+from datasets_core.store.manifest import ARROW_MAGIC, check_ends, check_size, make_mark, refuse_irregular, sound_mark
+from datasets_core.store.pieces import BatchLocations, PartSums, check_names, is_resident, locations_of_file
 
 
 class Reader(Protocol):
@@ -189,14 +187,6 @@ class _PartReader:
 
 
 READERS: dict[str, Callable[[Any], Reader]] = {"arrow": _ArrowReader, "stream": _StreamReader, "parquet": _ParquetReader}
-
-
-def check_names(fields: Iterable[pa.Field]) -> None:
-    """Read every name, since only then pyarrow detects a damaged name that is not text."""
-    for field in fields:
-        _ = field.name
-        if pa.types.is_nested(field.type):
-            check_names([field.type.field(index) for index in range(field.type.num_fields)])
 
 
 def _span(source: Any) -> tuple[int, int]:

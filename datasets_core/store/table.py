@@ -140,7 +140,7 @@ class RowTable:
     def from_shards(
         cls,
         shards: Sequence[Shard],
-        ranges: Sequence[tuple[int, int, int]] | None = None,
+        ranges: Sequence[tuple[int, int, int]] | Ints | None = None,
         *,
         schema: pa.Schema | Deferred | None = None,
         structure: FileStructure | None = None,

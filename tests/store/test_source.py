@@ -21,9 +21,8 @@ from datasets_core.errors import DamagedShardError
 from datasets_core.features.base import Value
 from datasets_core.features.schema import Features
 from datasets_core.meta.info import DatasetInfo
-from datasets_core.meta.splits import RowRange, row_ranges
-from datasets_core.store.manifest import Manifest, PartSums, manifest_bytes
-from datasets_core.store.pieces import BatchRows
+from datasets_core.store.manifest import Manifest, manifest_bytes
+from datasets_core.store.pieces import BatchRows, PartSums, RowRange, row_ranges
 from datasets_core.store.source import open_rows, verify_folder
 from datasets_core.store.table import RowTable
 
