@@ -14,8 +14,10 @@ import pyarrow as pa
 import pytest
 
 from datasets_core import ClassLabel, Dataset, DatasetDict, Features, Image, Value, Video
+from datasets_core.viewer import server
 from datasets_core.viewer.opening import open_rows
-from datasets_core.viewer.server import Viewer
+from datasets_core.viewer.server import Answers, Viewer
+from datasets_core.viewer.widget import answered, script
 
 from .conftest import ATTACK, SVG, every_kind, numbers
 
@@ -511,6 +513,55 @@ def test_the_report_is_accessible_and_asks_for_nothing(chromium: Any, tmp_path: 
     found = page.evaluate("axe.run(document, {resultTypes: ['violations']})")["violations"]
     assert [f"{each['id']}: {each['nodes'][0]['html'][:200]} {each['nodes'][0]['failureSummary']}" for each in found] == []
     page.context.close()
+
+
+def test_the_widget_needs_no_eval_and_asks_for_nothing(chromium: Any) -> None:
+    """As in VS Code, whose page of outputs forbids both."""
+    import base64
+
+    answers = Answers(open_rows(every_kind()))
+
+    def asked(message: dict[str, Any]) -> Any:
+        told, buffers = answered(answers, json.loads(json.dumps(message)))
+        return [told, [base64.b64encode(data).decode() for data in buffers]]
+
+    page = chromium.new_page()
+    faults: list[str] = []
+    requests: list[str] = []
+    page.on("pageerror", lambda error: faults.append(str(error)))
+    page.on("console", lambda message: faults.append(message.text) if message.type == "error" else None)
+    page.on("request", lambda request: requests.append(request.url))
+    page.expose_function("asked", asked)
+    policy = "default-src 'none'; script-src blob:; style-src 'unsafe-inline'; img-src blob: data:; media-src blob:"
+    shown = f'<meta http-equiv="Content-Security-Policy" content="{policy}"><body data-vscode-theme-kind="vscode-dark">'
+    page.route("http://notebook.invalid/", lambda route: route.fulfill(body=shown, content_type="text/html"))
+    page.goto("http://notebook.invalid/")
+    page.evaluate(
+        """async ([code, style]) => {
+            document.head.append(Object.assign(document.createElement("style"), { textContent: style }));
+            const heard = new Set();
+            const model = {
+                on: (_, run) => heard.add(run), off: (_, run) => heard.delete(run),
+                send: async message => {
+                    const [told, parts] = await window.asked(message);
+                    const bytes = part => Uint8Array.from(atob(part), each => each.charCodeAt(0));
+                    const buffers = parts.map(part => new DataView(bytes(part).buffer));
+                    heard.forEach(run => run(told, buffers));
+                },
+            };
+            const own = await import(URL.createObjectURL(new Blob([code], { type: "text/javascript" })));
+            own.default.render({ model, el: document.body });
+        }""",
+        [script(), (Path(server.__file__).parent / "static" / "style.css").read_text(encoding="utf-8")],
+    )
+    expect(page.locator("#row-0 .cell.number").first).to_have_text("1.5")
+    expect(page.locator(".dv")).to_have_attribute("data-theme", "dark")
+    page.locator("#row-0 .gutter").click()
+    expect(page.get_by_role("complementary")).to_contain_text("Good day.")
+    page.wait_for_function("() => [...document.images].some(image => image.naturalWidth === 40)")
+    page.close()
+    assert faults == []
+    assert [url for url in requests if not url.startswith(("blob:", "data:"))] == ["http://notebook.invalid/"]
 
 
 def test_a_printed_report_has_all_columns(chromium: Any, tmp_path: Path) -> None:
