@@ -260,7 +260,7 @@ Audio: features=features.audio tfds=tfds.features; BeamBasedBuilder: building=bu
 dataset.transforms.values=transforms.inputs stream.nodes.block=stream.block; BuilderConfig: building=building.builder_config
 tfds=tfds.tfds_builder; ClassLabel: features=features.labels tfds.connectors=tfds.connectors tfds.features=tfds.features;
 Clock: engines.threads=fetch.retry stream.nodes.shard=stream.tap; Columns: builders._croissant_rows=builders._croissant_rows
-builders._csv_types=builders._csv_form; Cut: meta=meta.card_cut stream=stream.order; Dataset: dataset=dataset.dataset
+builders._csv_reader=builders._csv_form; Cut: meta=meta.card_cut stream=stream.order; Dataset: dataset=dataset.dataset
 slim=slim.slim_dataset tfds=tfds.features; DatasetBuilder: building=building.builder tfds=tfds.tfds_builder; DatasetInfo:
 meta=meta.info tfds=tfds.tfds_info; Decoder: features=features.codec tfds=tfds.decoding; DownloadConfig:
 fetch=fetch.download_config tfds=tfds.downloads; DownloadManager: fetch=fetch.download tfds=tfds.downloads; Facts:

@@ -79,8 +79,11 @@ class BeamSplits:
         if self._run is None:
             needed_for = f"{self._label}, a builder of Apache Beam,"
             beam_package(needed_for)
-            os.makedirs(self._above, exist_ok=True)
-            folder = tempfile.mkdtemp(prefix=".beam-", dir=self._above)
+            try:
+                os.makedirs(self._above, exist_ok=True)
+                folder = tempfile.mkdtemp(prefix=".beam-", dir=self._above)
+            except PermissionError:  # a confined script may only write into its own scratch folder
+                folder = tempfile.mkdtemp(prefix="datasets_core-beam-")
             weakref.finalize(self, shutil.rmtree, folder, ignore_errors=True)
             runner, options = self._told
             self._run = BeamRun(folder, runner=runner, options=options, needed_for=needed_for)

@@ -492,9 +492,9 @@ class Build:
         if taken:
             logger.info("Reusing %d of %d finished jobs of split %r.", len(taken), len(stage.jobs), split)
             yield from taken
-        engine = chosen_engine(self.options.engine, len(waiting), deadline if builder.is_stopped_by_timer else None)
-        is_here = isinstance(engine, SerialEngine)
-        total, sizes = _expected_rows(builder, split), _sizes(builder, stage)
+        timer = deadline if builder.is_stopped_by_timer else None
+        engine = chosen_engine(self.options.engine, len(waiting), timer, is_native=getattr(builder, "is_native", False))
+        is_here, total, sizes = isinstance(engine, SerialEngine), _expected_rows(builder, split), _sizes(builder, stage)
         counts_bytes = total is None and bool(sizes)
         done: dict[str, int] = {}  # by the name of a job
         with contextlib.ExitStack() as stack:
@@ -515,7 +515,7 @@ class Build:
                     stack.enter_context(followed(bar.update, left))
                 code = builder, getattr(waiting[0], "gen_kwargs", None) if waiting else None
                 verb, is_killed = f"The build of {builder.label}", getattr(engine, "shares_memory", None) is False
-                limit = {"deadline": deadline} if is_killed and builder.is_stopped_by_timer else {}
+                limit = {"deadline": timer} if is_killed and timer else {}
                 shared: str = self.staging.folder
                 how: dict[str, Any] = {"tells": tells, "counts_bytes": counts_bytes}
                 work = functools.partial(run_attempt, stage.function, **how)

@@ -172,7 +172,7 @@ def run_attempt(function: Callable[..., ShardResult], job: Any, *, tells: str = 
 # The engine that runs the jobs of a split, and the error for a worker that dies.
 
 
-def chosen_engine(engine: Engine, count: int, deadline: Deadline | None) -> Engine:
+def chosen_engine(engine: Engine, count: int, deadline: Deadline | None, *, is_native: bool = False) -> Engine:
     """Return the engine for a number of jobs.
 
     One job needs no worker, unless it has a deadline at which only a worker can be stopped.
@@ -181,6 +181,7 @@ def chosen_engine(engine: Engine, count: int, deadline: Deadline | None) -> Engi
         engine: the requested engine.
         count: the number of jobs.
         deadline: of code that runs in this process.
+        is_native: True if the jobs release the interpreter's lock: threads do them, unless processes were asked for by name.
     """
     if isinstance(engine, SerialEngine) and (deadline is None or can_stop()):
         return engine
@@ -190,6 +191,8 @@ def chosen_engine(engine: Engine, count: int, deadline: Deadline | None) -> Engi
         return ProcessEngine(1)
     if count == 1 and deadline is None and isinstance(engine, ThreadEngine):
         return SerialEngine()  # a worker would be started for nothing
+    if is_native and deadline is None and isinstance(engine, ProcessEngine) and not engine.is_named:
+        return ThreadEngine(engine.workers)  # a process takes longer to start than many files to read
     return engine
 
 
