@@ -465,7 +465,8 @@ def parse_manifest(data: bytes, *, path: str, storage_options: dict[str, Any] | 
     """
     advice = "Build the dataset again with download_mode='force_redownload', or delete that file"
     try:
-        content = json.loads(bounded_json(data.decode("utf-8", "surrogatepass"), 1 << 26))
+        text = data.decode("utf-8", "surrogatepass")
+        content = json.loads(text if len(text) < 1 << 20 else bounded_json(text, 1 << 26))
     except (ValueError, RecursionError) as error:
         raise ManifestError(path, f"not valid JSON ({error})", advice=advice) from error
     if not isinstance(content, dict):
