@@ -13,8 +13,10 @@ import itertools
 import re
 import warnings
 from collections.abc import Collection, Iterator, Sequence
+from dataclasses import dataclass
 from typing import Any
 
+import numpy as np
 import pyarrow as pa
 import pyarrow.csv as pacsv
 
@@ -24,14 +26,12 @@ from datasets_core.errors import FileFormatError
 from ._csv_types import (
     FALSE_VALUES,
     TRUE_VALUES,
-    Columns,
     ColumnTypes,
     CsvForm,
     RecordBlocks,
     index_names,
     is_suspicious,
     mangled,
-    may_have_hexadecimals,
 )
 from ._source import Grid, Source, invalid_utf8, text_reader
 
@@ -41,6 +41,27 @@ _WIDEST_STEP_BYTES = 8 << 20
 _PROBED_RECORDS = 200
 _LINE = re.compile("[^\r\n]*(?:\r\n|\r|\n|$)")
 _BLANK_LINE = re.compile(rb"(?:^|[\r\n])[ \t]+(?:[\r\n]|$)")
+
+
+@dataclass(frozen=True)
+class Columns:
+    """The columns of one file.
+
+    Attributes:
+        fields: a name for each field of a record.
+        output: the columns to return, in order; those missing in `fields` are null.
+        must_be_empty: a field after a trailing delimiter.
+    """
+
+    fields: tuple[str, ...]
+    output: tuple[str, ...]
+    must_be_empty: str | None = None
+
+    @property
+    def read(self) -> list[str]:
+        """The fields that are parsed into columns."""
+        wanted = set(self.output)
+        return [name for name in self.fields if name in wanted or name == self.must_be_empty]
 
 
 def read_csv(
@@ -125,6 +146,7 @@ class _Reader:
         with text_reader(self._source, "csv", **how, mark=begins, first_bytes=wanted) as text:
             grid = None if self._first_bytes is None else Grid.of(text, begins, first_bytes=wanted)
             self._blocks = RecordBlocks(text, form.grammar, _BLOCK_BYTES, **how, grid=grid)
+            self._blocks.guesses = grid is None and form.num_rows is None and form.escape is None and not form.by_python
             blocks = iter(self._blocks)
             if begins is not None and begins.at:
                 self._go_on(begins.reader)
@@ -155,7 +177,7 @@ class _Reader:
             if self._blocks.grid is not None and self._begins_block:
                 told = self._mark()
             found = self._rows(block)
-            if found is None:
+            if found is None:  # no rows, or the block comes again
                 continue
             output = self._columns.output
             batch = self._settled.batch({name: found.get(name, pa.nulls(_length(found))) for name in output})
@@ -198,7 +220,7 @@ class _Reader:
     def _limited(self, blocks: Iterator[bytes]) -> Iterator[bytes]:
         """Yield the data of each block, up to the requested number of rows: later rows must not affect the types."""
         for block in blocks:
-            self._begins_block = True
+            begin, is_guess, self._begins_block = self._at, self._blocks.is_guess, True
             while self._left != 0:
                 data = block[self._at :] if self._at else block
                 end = len(data) if self._left is None else self._end_of_rows(data, self._left)
@@ -209,7 +231,7 @@ class _Reader:
                     break
             if self._left == 0:
                 return
-            self._at = 0
+            self._at = begin if is_guess and not self._blocks.is_guess else 0  # refused: the block comes again
 
     def _end_of_rows(self, data: bytes, count: int) -> int:
         """Return the end of the first `count` records of `data` that may be rows."""
@@ -240,7 +262,10 @@ class _Reader:
                 at = end
                 if found == wanted:
                     return first
-            if number + 1 <= to_skip:
+            if self._blocks.is_guess:
+                self._blocks.refuse()
+                first = first[: -len(block)]
+            elif number + 1 <= to_skip:
                 self._skipped, first = number + 1, b""
         return first
 
@@ -397,13 +422,22 @@ class _Reader:
         rules = self._form.rules
         names = self._columns.read
         text = {name: pa.string() for name in names if rules.thousands is not None or self._settled.is_text(name)}
-        table = self._parse(block, names, text, odd)
+        try:
+            table = self._parse(block, names, text, odd)
+        except FileFormatError:
+            if not self._blocks.is_guess:
+                raise
+            self._blocks.refuse()
+            return None
+        if self._blocks.is_guess and (odd or not self._blocks.are_records(block, table.num_rows)):
+            self._blocks.refuse()
+            return None
         if any(row.text.strip(" \t") for row in odd):
             return self._by_python(whole)
         if not table.num_rows:
             return None
         found = dict(zip(table.column_names, map(_one_chunk, table.columns), strict=True))
-        hexadecimal = any(pa.types.is_int64(column.type) for column in found.values()) and may_have_hexadecimals(block)
+        hexadecimal = any(pa.types.is_int64(column.type) for column in found.values()) and _may_have_hexadecimals(block)
         doubtful = [
             name
             for name, column in found.items()
@@ -551,3 +585,12 @@ def _one_chunk(column: pa.ChunkedArray) -> pa.Array:
 
 def _length(columns: dict[str, pa.Array]) -> int:
     return next((len(column) for column in columns.values()), 0)
+
+
+def _may_have_hexadecimals(block: bytes) -> bool:
+    """Return True if `0x` or `0X` occurs anywhere: by pairs of bytes, as `in` is slow where `0` is frequent."""
+    for begin in (0, 1):
+        pairs = np.frombuffer(block, "<u2", (len(block) - begin) // 2, begin)
+        if any(bool((pairs == int.from_bytes(pair, "little")).any()) for pair in (b"0x", b"0X")):
+            return True
+    return False

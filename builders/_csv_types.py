@@ -29,6 +29,7 @@ if TYPE_CHECKING:
 
 
 _MAX_RECORD_BYTES = 256 << 20
+_COUNTED_BYTES = 1 << 18  # they stay in the cache of the processor
 
 
 @dataclass(frozen=True)
@@ -129,6 +130,9 @@ class RecordBlocks:
         offset: position in the text of the last returned block.
         to: position up to which the text was read for that block, if it is read by a grid.
         grid: positions up to which the text is read; None reads blocks of about `block_bytes`.
+        guesses: True to end blocks at their last newline, quoted or not; the parser then says by
+            `refuse` that a block ended within a record, and gets it again as whole records.
+        is_guess: whether the last returned block ends like that.
     """
 
     def __init__(
@@ -143,7 +147,20 @@ class RecordBlocks:
     ) -> None:
         self.text, self.grammar, self.block_bytes, self.grid = text, grammar, block_bytes, grid
         self._encoding, self._errors = encoding, errors
-        self.offset, self.to = text.at, 0
+        self.offset, self.to, self.guesses, self.is_guess = text.at, 0, False, False
+
+    def refuse(self) -> None:
+        """Return the last returned block again, and all later ones, as whole records."""
+        self.guesses = self.is_guess = False
+
+    def are_records(self, block: bytes, rows: int) -> bool:
+        """Return True if a block that was parsed to so many rows has one record in each line, so none is cut at its end."""
+        codes = np.frombuffer(block, np.uint8)
+        lines = sum(int(np.count_nonzero(codes[at : at + _COUNTED_BYTES] == 10)) for at in range(0, len(codes), _COUNTED_BYTES))
+        if rows != lines or (b"\r" in block and block.count(b"\r\n") != block.count(b"\r")):
+            return False
+        last = self.grammar.record.match(block, block.rfind(b"\n", 0, len(block) - 1) + 1)
+        return last is not None and last.end() == len(block)
 
     def __iter__(self) -> Iterator[bytes]:
         return self._blocks() if self.grid is None else self._on_grid(self.grid)
@@ -174,8 +191,22 @@ class RecordBlocks:
         wanted = self.block_bytes
         data = self.text.read(wanted)
         while data:
+            ahead = None if self.guesses and len(data) >= wanted else self.text.read(wanted)  # a short read may be the last
+            if self.guesses and (cut := len(data) if ahead == b"" else data.rfind(b"\n") + 1):
+                self.offset, self.is_guess = begin, True
+                block = rest + data if cut == len(data) else b"".join((rest, memoryview(data)[:cut]))
+                begin, rest, data = begin + len(block), data[cut:], b""  # few blocks at a time: new memory costs time
+                yield block if block.endswith(b"\n") else block + b"\n"
+                if self.is_guess:
+                    wanted = self.block_bytes
+                    data = self.text.read(wanted) if ahead is None else ahead
+                    continue
+                begin, data, rest = begin - len(block), block + rest, b""
+            self.is_guess = False
+            if ahead is None:
+                ahead = self.text.read(wanted)
             rest += data
-            data = self.text.read(wanted)
+            data = ahead
             if not data:
                 self.offset = begin
                 yield self._last(rest)
@@ -190,6 +221,9 @@ class RecordBlocks:
                 raise self._endless(rest, is_open)
             else:
                 wanted = max(len(rest), self.block_bytes)  # doubling keeps the search linear
+        if rest:  # the file is as long as whole blocks, and its last line has no end
+            self.offset = begin
+            yield self._last(rest)
 
     def _last(self, rest: bytes) -> bytes:
         """Return the end of the file, whose last line may lack its newline."""
@@ -346,15 +380,6 @@ def first_value(column: pa.Array) -> str | None:
         return None
     value: str = (column.drop_null() if column.null_count else column)[0].as_py()
     return value
-
-
-def may_have_hexadecimals(block: bytes) -> bool:
-    """Return True if `0x` or `0X` occurs anywhere: by pairs of bytes, as `in` is slow where `0` is frequent."""
-    for begin in (0, 1):
-        pairs = np.frombuffer(block, "<u2", (len(block) - begin) // 2, begin)
-        if any(bool((pairs == int.from_bytes(pair, "little")).any()) for pair in (b"0x", b"0X")):
-            return True
-    return False
 
 
 def is_suspicious(column: pa.Array, block: bytes, rules: TextRules, *, hexadecimal: bool) -> bool:
@@ -648,27 +673,6 @@ class WideRecords:
 
     def _plain(self, part: str) -> str:
         return self._escaped.sub(r"\1", part) if self._escaped else part
-
-
-@dataclass(frozen=True)
-class Columns:
-    """The columns of one file.
-
-    Attributes:
-        fields: a name for each field of a record.
-        output: the columns to return, in order; those missing in `fields` are null.
-        must_be_empty: a field after a trailing delimiter.
-    """
-
-    fields: tuple[str, ...]
-    output: tuple[str, ...]
-    must_be_empty: str | None = None
-
-    @property
-    def read(self) -> list[str]:
-        """The fields that are parsed into columns."""
-        wanted = set(self.output)
-        return [name for name in self.fields if name in wanted or name == self.must_be_empty]
 
 
 def index_names(count: int, taken: Collection[str]) -> list[str]:

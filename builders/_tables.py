@@ -87,6 +87,11 @@ class FileBuilder(ArrowBasedBuilder):
     _begins: tuple[Mark | None] | None = None
     _said: list[str]
 
+    @property
+    def is_native(self) -> bool:
+        """True if `read` spends its time in Arrow, without the interpreter's lock, so that `num_proc` needs no processes."""
+        return False
+
     def _info(self) -> DatasetInfo:
         return DatasetInfo(features=self.config.features)
 

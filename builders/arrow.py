@@ -46,6 +46,10 @@ class Arrow(FileBuilder):
     BUILDER_CONFIG_CLASS = ArrowConfig
     seeks = True
 
+    @property
+    def is_native(self) -> bool:
+        return True
+
     def block_files(self, asked: Mapping[str, Any]) -> list[BlockFile] | None:
         """See `FileBuilder.block_files`: for files with a footer; decided by the first one."""
         found = super().block_files(asked)

@@ -457,6 +457,10 @@ class Csv(FileBuilder):
     rereads = True
     has_marks = True
 
+    @property
+    def is_native(self) -> bool:
+        return self.config.pandas_only is None and not self.config.form().by_python
+
     def join_types(self, a: pa.DataType, b: pa.DataType) -> pa.DataType:
         """See `FileBuilder.join_types`: a column that is not numeric in all jobs is text.
 

@@ -114,6 +114,10 @@ class Json(FileBuilder):
     merge_columns = True
     has_marks = True
 
+    @property
+    def is_native(self) -> bool:
+        return True
+
     def join_types(self, a: pa.DataType, b: pa.DataType) -> pa.DataType:
         """See `FileBuilder.join_types`: mixed types become JSON where they occur."""
         return joined(a, b, same_keys=self.config.same_keys)[0]

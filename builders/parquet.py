@@ -89,6 +89,10 @@ class Parquet(FileBuilder):
     streams = True
     seeks = True
 
+    @property
+    def is_native(self) -> bool:
+        return True
+
     def __init__(self, *args: Any, **options: Any) -> None:
         super().__init__(*args, **options)
         self._groups: dict[str, list[tuple[int, int]]] = {}  # rows and bytes of the row groups read so far

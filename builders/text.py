@@ -66,6 +66,10 @@ class Text(FileBuilder):
     streams = True
     has_marks = True
 
+    @property
+    def is_native(self) -> bool:
+        return True
+
     def read_live(
         self, source: Source, schema: pa.Schema | None, mark: Mark | None
     ) -> Iterator[tuple[pa.RecordBatch, Mark | None]]:

@@ -121,8 +121,8 @@ class Config:
         jpeg_dct: how `datasets_core.tfds` decodes JPEG: "accurate" by Pillow, or "fast" by the package `simplejpeg`, whose
             pixels equal those of TensorFlow.
         verify_reads: when the bytes of record batches are compared with their recorded checksums, once for each batch of a
-            mapped file in a process: "sequential" where a batch is read whole (iteration, `map`, exports), "all" also
-            before single rows are read, "never" (`DATASETS_VERIFY_READS`).
+            mapped file in a process: "sequential" where a batch is read whole (iteration, `map`, exports) or up to 16 MiB that
+            the page cache holds are first touched, "all" always before rows are read, "never" (`DATASETS_VERIFY_READS`).
         start_method: how worker processes of `map`, `filter`, exports and builds start (`DATASETS_START_METHOD`): "fork" copies
             this process, with all that was set in its modules; "spawn" starts Python again; "auto" forks on Linux, unless
             CUDA is initialized or a library is imported whose threads do not survive a fork (JAX, TensorFlow, Polars, gRPC,

@@ -119,11 +119,16 @@ class Worker:
     def export(self, which: int) -> None:
         """Export over a file that all share."""
         from datasets_core.dataset.dataset import Dataset
+        from datasets_core.errors import FileChangedError
 
         place = os.path.join(self.root, "out", f"{which}.parquet")
         self.rows(which).to_parquet(place)
-        found: Any = Dataset.from_parquet(place, streaming=True)
-        assert [row["number"] for row in found] == _numbers(which)
+        for _ in range(20):
+            found: Any = Dataset.from_parquet(place, streaming=True)
+            with contextlib.suppress(FileChangedError):  # another process replaced it meanwhile, and this one is told so
+                assert [row["number"] for row in found] == _numbers(which)
+                return
+        raise AssertionError(f"{place} could not be read in 20 tries")
 
     def collect(self, which: int) -> None:
         """Remove what dead processes left, however young."""

@@ -1,11 +1,17 @@
 """Compares the builders of TensorFlow Datasets as it describes them with how this library does, and prints the differences.
 
     python scripts/tfds_corpus.py --tfds PYTHON [--configs N] [NAME ...]
+    python scripts/tfds_corpus.py --tfds PYTHON --names
 
 PYTHON is an interpreter with tensorflow and tensorflow-datasets. Its builders are read from the installed files, unmodified
 and without TensorFlow, and their infos are compared: names, versions, descriptions, citations, homepages, supervised keys,
 and the names, types and shapes of features. By default three configs of each builder are compared. Packages that builders
-import at their top, such as h5py, are to be installed with this library. Nothing uses the network.
+import at their top, such as h5py, are to be installed with this library. Nothing uses the network. A class that inherits from
+the builder of another dataset has its own texts here; TFDS gives it those of its parent if that was made before in the same
+process, so they are compared as in a new process.
+
+With `--names`, the names of TensorFlow, TFDS and etils that the builders use are read from their code, and those that this
+library lacks are printed, each with the files. Such files run until they use the name.
 
 Rows are compared by `tests/tfds_corpus/rig`: fake data for about 250 of these builders, and programs that build them by both.
 """
@@ -13,12 +19,15 @@ Rows are compared by `tests/tfds_corpus/rig`: fake data for about 250 of these b
 from __future__ import annotations
 
 import argparse
+import ast
 import json
 import subprocess
 import sys
 import tempfile
 import warnings
-from collections import Counter
+from collections import Counter, defaultdict
+from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 FIELDS = ("full_name", "version", "citation", "homepage", "description", "supervised_keys", "dtype", "shape")
@@ -68,6 +77,9 @@ for name in asked or tfds.list_builders(with_community_datasets=False):
             row = {"name": name, "config": config, "file": inspect.getfile(cls), **told(builder)}
         except BaseException:  # such builders cannot be made by TFDS either
             continue
+        for parent in cls.__mro__:
+            if vars(parent).get("pkg_dir_path") is not None:
+                parent.pkg_dir_path = None
         print("\x1e" + json.dumps(row), flush=True)
 """
 )
@@ -96,13 +108,95 @@ def ours(row: dict[str, Any], told: Any) -> dict[str, Any]:
     return found
 
 
+def lacking(folder: Path) -> dict[str, list[str]]:
+    """Return the names that builders below a folder use and this library lacks, each with their files."""
+    from datasets_core.scripting.compat import tables
+
+    tables.UNLESS_INSTALLED = frozenset()  # names of packages that are installed are looked up as well
+    found: dict[str, list[str]] = defaultdict(list)
+    for path in sorted(folder.rglob("*.py")):
+        place = path.relative_to(folder)
+        if place.parts[0] in ("core", "scripts", "testing") or len(place.parts) == 1 or path.name.endswith("_test.py"):
+            continue
+        for name in sorted(set(_lacking(ast.parse(path.read_text(encoding="utf-8")), folder.parent))):
+            found[name].append(str(place))
+    return dict(found)
+
+
+def _lacking(tree: ast.Module, above: Path) -> Iterator[str]:
+    from datasets_core.scripting.compat import tables
+    from datasets_core.tfds.download import DownloadManager
+
+    roots: dict[str, tuple[str, Any]] = {}
+    for node in ast.walk(tree):
+        for alias in node.names if isinstance(node, ast.Import | ast.ImportFrom) else ():
+            module = getattr(node, "module", None) or ""
+            full = f"{module}.{alias.name}" if module else alias.name
+            if tables.compat_module_of(full) is None or (isinstance(node, ast.ImportFrom) and node.level):
+                continue
+            parts = full.split(".") if module or alias.asname else full.split(".")[:1]
+            value = _found(parts)
+            if value is None and not _is_own(above, module, full):
+                yield full
+            elif value is not None:
+                roots[alias.asname or (alias.name if module else parts[0])] = ".".join(parts), value
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Attribute):
+            name, parts = _chain(node)
+            if name == "dl_manager" and not hasattr(DownloadManager, parts[0]):
+                yield f"dl_manager.{parts[0]}"
+            elif name in roots and _found(parts, *roots[name]) is None:
+                yield ".".join([roots[name][0], *parts])
+
+
+def _chain(node: ast.AST) -> tuple[str | None, list[str]]:
+    names: list[str] = []
+    while isinstance(node, ast.Attribute):
+        names.insert(0, node.attr)
+        node = node.value
+    return (node.id if isinstance(node, ast.Name) else None), names
+
+
+def _found(names: list[str], place: str = "", value: Any = None) -> Any:
+    """Return the object at some names; None if one is lacking. Attributes of objects other than modules are not looked up."""
+    from datasets_core.scripting.compat import tables
+    from datasets_core.scripting.compat.tensorflow import Missing, Names
+
+    modules = (tables.Face, Names, type(sys))
+    for name in names:
+        if value is not None and not isinstance(value, modules) and type(value).__name__ not in ("LazyImports", "LazyModules"):
+            return value
+        try:
+            value = tables.open_module(name) if value is None else getattr(value, name)
+        except (AttributeError, ImportError):
+            return None
+        if isinstance(value, Missing):
+            return None
+    return value
+
+
+def _is_own(above: Path, module: str, full: str) -> bool:
+    """Return True for a module of the collection itself, or a name of one."""
+    files = [above.joinpath(*dotted.split(".")) for dotted in (module, full) if dotted]
+    is_own = any(path.is_dir() or path.with_suffix(".py").exists() for path in files)
+    return is_own and not full.startswith("tensorflow_datasets.core") and module != "tensorflow_datasets"
+
+
 def main() -> int:
     """Print what differs; return 1 if anything does."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
     parser.add_argument("name", nargs="*", help="the builders; by default all")
     parser.add_argument("--tfds", required=True, metavar="PYTHON", help="an interpreter with tensorflow-datasets")
     parser.add_argument("--configs", type=int, default=3, metavar="N", help="the most configs of a builder")
+    parser.add_argument("--names", action="store_true", help="print the names that builders use and that are lacking")
     arguments = parser.parse_args()
+    if arguments.names:
+        code = "import importlib.util; print(importlib.util.find_spec('tensorflow_datasets').origin)"
+        done = subprocess.run([arguments.tfds, "-c", code], text=True, capture_output=True, check=True)
+        names = lacking(Path(done.stdout.strip()).parent)
+        for name, files in names.items():
+            print(f"{name}: {', '.join(files[:3])}{f' and {len(files) - 3} others' if len(files) > 3 else ''}")
+        return int(bool(names))
     space: dict[str, Any] = {}
     exec(COMMON, space)
     warnings.filterwarnings("ignore")

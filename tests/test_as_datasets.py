@@ -33,7 +33,7 @@ import datasets_core
 from datasets_core import DatasetInfo, Features, Value, as_datasets, config
 from datasets_core.as_datasets import COMPATIBLE_VERSION, internals
 from datasets_core.distributed import split_dataset_by_node as node_split
-from datasets_core.errors import ConfigurationError, WorkerDiedError
+from datasets_core.errors import CastError, ConfigurationError, WorkerDiedError
 from datasets_core.features import base
 from datasets_core.fetch.streaming import StreamingDownloadManager
 from datasets_core.meta.data_files import DataFilesDict, DataFilesList
@@ -834,9 +834,14 @@ def test_rows_have_the_columns_of_the_first(alias: ModuleType) -> None:
     rows: list[dict[str, Any]] = [{"a": 1}, {"a": 2, "b": "x"}, {"b": "y"}]
     assert alias.Dataset.from_list(rows)[:] == {"a": [1, 2, None]}
     assert alias.Dataset.from_list(rows, on_mixed_types="use_json")[:] == {"a": [1, 2, None]}
+    assert alias.Dataset.from_list([*rows, {"b": 1}])[:] == {"a": [1, 2, None, None]}  # whatever other columns hold
     assert rows == [{"a": 1}, {"a": 2, "b": "x"}, {"b": "y"}]
+    with pytest.raises(CastError, match="Row 1, column 'a'"):
+        alias.Dataset.from_list([{"a": 1}, {"a": "x", "b": 1}])
     features = Features({"a": Value("int8"), "b": Value("string")})
     assert alias.Dataset.from_list(rows, features=features)["b"][:] == [None, "x", "y"]
+    stream = alias.IterableDataset.from_generator(lambda: iter(rows))._resolve_features()
+    assert [*stream.features] == ["a", "b"]
     as_datasets.uninstall()
     assert datasets_core.Dataset.from_list(rows)["b"][:] == [None, "x", "y"]
 

@@ -31,6 +31,7 @@ from datasets_core import (
     load_dataset,
 )
 from datasets_core.errors import CastError, CellCastError, ConfigurationError, DatasetGenerationCastError, OfflineError
+from datasets_core.io.tables import ConcatenationTable, InMemoryTable
 from datasets_core.store.fingerprint import fingerprint
 
 
@@ -149,6 +150,12 @@ def test_the_table_of_a_dataset_has_that_of_pyarrow_and_its_blocks(tmp_path) -> 
     assert [line[0].path for line in mapped.data.blocks] == [file["filename"] for file in mapped.cache_files]
     assert pickle.loads(pickle.dumps(mapped.data)).table == mapped.data.table
     assert Dataset(mapped.data)[:] == {"a": [1, 2]}
+
+    joined = concatenate_datasets([held, Dataset.from_dict({"a": [3]})])
+    assert isinstance(joined.data, ConcatenationTable)
+    assert [[type(block) for block in line] for line in joined.data.blocks] == [[InMemoryTable]]
+    assert pickle.loads(pickle.dumps(joined)).data.table == joined.data.table
+    assert isinstance(held.data, InMemoryTable)
 
     chosen = held.select([1, 0])
     assert held._indices is None

@@ -68,7 +68,7 @@ OWNERS = {
     "yaml": {"datasets_core.meta.card"},
     "cloudpickle": {"datasets_core.engines.process"},
     "obstore": {"datasets_core.fetch.ranges.stores"},
-    "google_crc32c": {"datasets_core.records.frames", "datasets_core.store.manifest"},
+    "google_crc32c": {"datasets_core.records.frames", "datasets_core.store.pieces"},
     "ray": {"datasets_core.engines.ray"},
     "distributed": {"datasets_core.engines.dask"},
     "google": {"datasets_core.records.wire.messages"},  # google.protobuf
@@ -78,7 +78,7 @@ SUBCLASSES_OF = {"datasets_core.features.formats.pandas_arrays": {"pandas"}}
 """Files that define classes below those of an optional package, and are imported in functions alone."""
 OPTIONAL = {"pandas", "torch", "tensorflow", "jax", "polars", "zstandard", "lz4"}
 
-MAX_FILES = 349
+MAX_FILES = 350
 MAX_LINES = 700
 MAX_SMALL = 10  # files under 150 lines with a single importer in their own package
 MAX_FLOORS = {"stream": 9, "building": 9}

@@ -80,7 +80,7 @@ class BeamRun:
                 | "datasets_core: name" >> beam.io.WriteToText(os.path.join(folder, _NAMES))
             )
 
-        _ = self.pipeline | split >> beam.ptransform_fn(expand)()
+        _ = self.pipeline | f"datasets_core: {split}" >> beam.ptransform_fn(expand)()
 
     def run(self) -> dict[str, SortedRows]:
         """Run the pipeline, and return the rows of each split."""

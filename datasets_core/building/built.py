@@ -29,9 +29,9 @@ from datasets_core.features.media.media import MediaPaths
 from datasets_core.features.schema import Features
 from datasets_core.files import disk_errors, join
 from datasets_core.meta.info import DatasetInfo, Deferred
-from datasets_core.meta.splits import ReadInstruction, RowRange, nested, row_ranges
+from datasets_core.meta.splits import ReadInstruction, nested
 from datasets_core.store.manifest import MANIFEST_NAME, Manifest, ShardRecord, read_manifest
-from datasets_core.store.pieces import FileStructure
+from datasets_core.store.pieces import FileStructure, RowRange, row_ranges
 from datasets_core.store.rows.rows import Lineage
 from datasets_core.store.source import open_rows, paths_below, structure_of
 from datasets_core.store.table import RowTable
@@ -136,7 +136,7 @@ class Built:
     def _as_dataset(self, manifest: Manifest, in_memory: bool | None, split: str | ReadInstruction) -> Dataset:
         ranges = row_ranges(split, manifest.split_lengths())
         rows = self._rows(manifest, in_memory, ranges, structure=structure_of(manifest, split))
-        return self._dataset(manifest, rows, [(shard.split, shard.sha256) for shard in manifest.shards], split)
+        return self._dataset(manifest, rows, manifest.digests(), split)
 
     def _dataset(
         self, manifest: Manifest, rows: RowTable, shards: list[tuple[str, str]], split: str | ReadInstruction
@@ -310,7 +310,7 @@ class Files(NamedTuple):
 
     dataset: str
     manifest: Manifest
-    opened: Callable[[list[RowRange]], RowTable]
+    opened: Callable[[Sequence[RowRange]], RowTable]
     paths: MediaPaths
 
 

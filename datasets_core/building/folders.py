@@ -12,7 +12,7 @@ import itertools
 import json
 import logging
 import os
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -34,10 +34,10 @@ from datasets_core.errors import (
     logger_of,
 )
 from datasets_core.meta.listings import UnfitFileError, small_bytes
-from datasets_core.meta.splits import row_ranges
 from datasets_core.meta.version import NO_VERSION, Version, check_pattern
 from datasets_core.store.diff import compare_staged
 from datasets_core.store.manifest import MANIFEST_NAME, Manifest, ShardRecord, located, parse_staging, read_manifest
+from datasets_core.store.pieces import row_ranges
 from datasets_core.store.source import check_shards, open_rows
 from datasets_core.store.table import RowTable
 
@@ -153,7 +153,7 @@ def _all_rows(folder: str, manifest: Manifest, storage_options: dict[str, object
     return open_rows(folder, manifest, ranges, storage_options=storage_options, is_foreign=True)
 
 
-def _doubtful(folder: str, manifest: Manifest) -> tuple[ShardRecord, ...]:
+def _doubtful(folder: str, manifest: Manifest) -> Sequence[ShardRecord]:
     """Return the shards to hash."""
     if sum(shard.size for shard in manifest.shards) <= _HASHED_BYTES:
         return manifest.shards

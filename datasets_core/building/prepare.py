@@ -16,6 +16,7 @@ from typing import Any, NamedTuple
 from datasets_core.building.cache_key import dataset_identity, stale_source
 from datasets_core.building.hooks import Builder
 from datasets_core.building.options import STRENGTH, BuildOptions, check_hashes, check_manifest, has_register, is_wanted
+from datasets_core.config import using
 from datasets_core.errors import (
     DamagedShardError,
     DatasetDiskError,
@@ -34,16 +35,15 @@ from datasets_core.hub_urls import DEFAULT_REVISION, is_commit
 from datasets_core.progress import progress
 from datasets_core.store.manifest import (
     JOURNAL_NAME,
-    MANIFEST_NAME,
     Manifest,
     ShardRecord,
     located,
     lock_path,
-    manifest_bytes,
+    manifest_files,
     read_manifest,
     staging_folders,
 )
-from datasets_core.store.source import check_shards, verify_folder
+from datasets_core.store.source import check_shards, clear_damage, has_damage, verify_folder
 
 # Record of the builds of a Hub dataset in the cache: by commit and request, in one small file for each
 # repository.
@@ -251,12 +251,22 @@ def _reusable(builder: Builder, options: BuildOptions, *, is_locked: bool = Fals
         return None
     wanted = options.verification
     try:
+        if has_damage(options.output_dir):
+            if not is_locked:
+                return None
+            if _damaged(options.output_dir, manifest, options.storage_options):
+                raise DamagedShardError(options.output_dir, "a damaged shard was found when it was read")
+            clear_damage(options.output_dir)
         check_shards(located(options.output_dir), manifest.shards, manifest.file_format, options.storage_options)
         if wanted is VerificationMode.ALL_CHECKS:
             with progress(f"Verifying {builder.label}", total=manifest.info.dataset_size, unit="B") as bar:
                 check_hashes(options.output_dir, manifest, bar.update, options.storage_options)
     except DamagedShardError as error:
-        if not is_locked or not _repaired(builder, options, manifest, error):
+        if not is_locked:
+            return None
+        is_repaired = _repaired(builder, options, manifest, error)
+        clear_damage(options.output_dir)
+        if not is_repaired:
             return None
     known = _mode(manifest.verification)
     is_unchecked = known is VerificationMode.NO_CHECKS and wanted is not VerificationMode.NO_CHECKS
@@ -321,13 +331,14 @@ def repair(builder: Builder, options: BuildOptions) -> list[str]:
         if changed is not None:
             raise DamagedShardError(path, f"{reason}, and its source {changed} has changed since the build", advice=rebuild)
         try:
-            is_repaired = _made_again(builder, options, manifest, damaged)
+            why_not = _made_again(builder, options, manifest, damaged)
         except DatasetsCoreError as error:
             reason = f"{reason}, and its source cannot be read: {str(error).rstrip('.')}"
             advice = "Bring the source back and repair again, or take the dataset from a copy"
             raise DamagedShardError(path, reason, advice=advice) from error
-        if not is_repaired:
-            raise DamagedShardError(path, f"{reason}, and cannot be made alone with the bytes on record", advice=rebuild)
+        if why_not:
+            raise DamagedShardError(path, f"{reason}, and cannot be replaced: {why_not}", advice=rebuild)
+        clear_damage(options.output_dir)
         return [join(located(options.output_dir), shard.name) for shard in damaged]
 
 
@@ -335,9 +346,11 @@ def _repaired(builder: Builder, options: BuildOptions, manifest: Manifest, found
     """Return True if the damaged shards were made again; False, with a warning, if the dataset must be built again."""
     try:
         damaged = _damaged(options.output_dir, manifest, options.storage_options)
-        if damaged and _made_again(builder, options, manifest, damaged):
+        if damaged and not (why_not := _made_again(builder, options, manifest, damaged)):
             logger.warning("Built %s of %s again: %s", ", ".join(shard.name for shard in damaged), builder.label, found)
             return True
+        if damaged:
+            logger.warning("%s cannot be repaired: %s", builder.label, why_not)
     except DatasetsCoreError as error:
         logger.warning("%s cannot be repaired: %s", builder.label, error)
     logger.warning("Building %s again: %s", builder.label, found)
@@ -350,13 +363,28 @@ def _damaged(folder: str, manifest: Manifest, storage_options: dict[str, Any] | 
     return [shard for shard in manifest.shards if join(located(folder), shard.name) in wrong]
 
 
-def _made_again(builder: Builder, options: BuildOptions, manifest: Manifest, damaged: Sequence[ShardRecord]) -> bool:
+def _made_again(builder: Builder, options: BuildOptions, manifest: Manifest, damaged: Sequence[ShardRecord]) -> str:
+    """Make shards again with the options of their build; return why that is not possible, or "" if it is done."""
     from datasets_core.building.write.build import Build, has_finished_jobs
+    from datasets_core.building.write.jobs import LAYOUT_SETTINGS
 
-    unfinished = any(has_finished_jobs(os.path.join(each.path, JOURNAL_NAME)) for each in staging_folders(options.output_dir))
-    if is_url(options.output_dir) or unfinished:  # which the next build goes on with
-        return False
-    return Build(builder, options).repair(manifest, damaged)
+    if is_url(options.output_dir):
+        return "the dataset is at a URL, where single shards are not replaced"
+    if any(has_finished_jobs(os.path.join(each.path, JOURNAL_NAME)) for each in staging_folders(options.output_dir)):
+        return "an interrupted build of the dataset is there, which the next build continues"
+    if not all(shard.sha256 for shard in damaged):
+        return "their checksums were not recorded"
+    layout = manifest.built_with
+    options = options._replace(
+        file_format=manifest.file_format, disable_shuffling=manifest.disable_shuffling, max_rows=manifest.max_rows
+    )
+    if layout:  # which earlier versions did not record
+        options = options._replace(max_shard_bytes=layout.get("max_shard_bytes"), num_shards=layout.get("num_shards"))
+        options = options._replace(num_proc=layout.get("num_proc", options.num_proc))
+        builder.writer_batch_size = layout.get("writer_batch_size")
+    with using(**{name: layout.get(name) for name in LAYOUT_SETTINGS} if layout else {}):
+        is_made = Build(builder, options).repair(manifest, damaged)
+    return "" if is_made else "its present sources, or this version of the library, give other bytes than those on record"
 
 
 def _mode(name: str) -> VerificationMode:
@@ -368,6 +396,7 @@ def _record_outcome(folder: str, before: Manifest, verified: Manifest, *, is_loc
     try:
         with contextlib.nullcontext() if is_locked else locked(lock_path(folder)):
             if read_manifest(folder) == before:
-                write_atomically(os.path.join(folder, MANIFEST_NAME), manifest_bytes(verified))
+                for name, content in manifest_files(verified).items():
+                    write_atomically(os.path.join(folder, name), content)
     except DatasetDiskError as error:
         logger.info("The result of the verification is not recorded: %s", error)

@@ -27,10 +27,11 @@ from datasets_core.fetch.checksums import DownloadMode, VerificationMode
 from datasets_core.hub_urls import parse_hub_url
 from datasets_core.meta.info import DatasetInfo
 from datasets_core.meta.split_info import SplitDict, SplitInfo
-from datasets_core.meta.splits import ReadInstruction, RowRange, ShardLengths, absolute, nested, row_ranges
+from datasets_core.meta.splits import ReadInstruction, ShardLengths, absolute, nested
 from datasets_core.meta.version import NO_VERSION, Version
 from datasets_core.store.fingerprint import Hasher
 from datasets_core.store.manifest import MANIFEST_NAME, Manifest, ShardRecord, located, read_manifest
+from datasets_core.store.pieces import RowRange, row_ranges
 from datasets_core.store.shard import ShardCache
 from datasets_core.store.source import open_rows, structure_of
 from datasets_core.store.table import RowTable

@@ -126,9 +126,9 @@ def _parser() -> argparse.ArgumentParser:
     mending = commands.add_parser("repair", parents=[shared], help="build damaged shards of a dataset again, each alone")
     _add_reference(mending)
     mending.add_argument("--output-dir", metavar="DIR", help="the folder of the dataset, if it is not in the cache")
-    mending.add_argument("--num-proc", type=int, metavar="N", help="worker processes, as many as at its build")
-    mending.add_argument("--max-shard-size", metavar="SIZE", help="as at its build")
-    mending.add_argument("--file-format", choices=["arrow", "parquet"], default="arrow", help="as at its build")
+    mending.add_argument("--num-proc", type=int, metavar="N", help="worker processes")
+    mending.add_argument("--max-shard-size", metavar="SIZE", help="as at its build, if an earlier version built it")
+    mending.add_argument("--file-format", choices=["arrow", "parquet"], default="arrow", help=argparse.SUPPRESS)
     mending.set_defaults(command=_repair)
 
     locking = commands.add_parser("lock", parents=[shared], help="write a lock file with all sources of a dataset")

@@ -124,6 +124,11 @@ class DatasetDict(SplitMapping[Dataset]):
 
         return widget_bundle(self, how)
 
+    def _display_(self) -> Any:
+        from datasets_core.dataset.insight.notebook import displayed
+
+        return displayed(self)
+
     def __enter__(self) -> Self:
         return self
 

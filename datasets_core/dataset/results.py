@@ -27,7 +27,6 @@ from datasets_core.features.inference import Traits, integer_traits, joined_type
 from datasets_core.features.schema import Features
 from datasets_core.meta.info import DatasetInfo, Deferred
 from datasets_core.meta.split_info import SplitDict, SplitInfo
-from datasets_core.meta.splits import RowRange
 from datasets_core.store.atomic import FINGERPRINT_KEY, check_replaceable, write_whole
 from datasets_core.store.commit import Staging, locked_once, unlink_unheld
 from datasets_core.store.fingerprint import Hasher
@@ -42,7 +41,7 @@ from datasets_core.store.manifest import (
     temporary_folder,
     temporary_folder_or_none,
 )
-from datasets_core.store.pieces import BatchRows
+from datasets_core.store.pieces import BatchRows, RowRange
 from datasets_core.store.rows.rows import Lineage
 from datasets_core.store.source import open_rows
 from datasets_core.store.table import LazyShards, RowTable

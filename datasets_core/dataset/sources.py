@@ -24,11 +24,12 @@ from datasets_core.features.schema import Features
 from datasets_core.files import locked
 from datasets_core.meta.info import DatasetInfo
 from datasets_core.meta.split_info import SplitDict, SplitInfo
-from datasets_core.meta.splits import NamedSplit, RowRange, Split
+from datasets_core.meta.splits import NamedSplit, Split
 from datasets_core.optional import is_hugging_face
 from datasets_core.progress import progress
 from datasets_core.store.fingerprint import Hasher, fingerprint, random_fingerprint
 from datasets_core.store.manifest import Manifest, ShardRecord, lock_path, read_manifest
+from datasets_core.store.pieces import row_ranges
 from datasets_core.store.rows.indices import as_features
 from datasets_core.store.rows.rows import Rows
 from datasets_core.store.source import dataset_folder, open_rows
@@ -103,8 +104,7 @@ def _earlier_result(recipe: Recipe, folder: str, key: str) -> GeneratedTable | N
 
 
 def _opened(manifest: Manifest, recipe: Recipe, folder: str, key: str) -> GeneratedTable:
-    lengths = manifest.split_lengths()[recipe.split]
-    ranges = [RowRange(recipe.split, shard, 0, rows) for shard, rows in enumerate(lengths)]
+    ranges = row_ranges(recipe.split, manifest.split_lengths())
     return GeneratedTable(open_rows(folder, manifest, ranges), manifest.info, key)
 
 

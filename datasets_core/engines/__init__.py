@@ -106,6 +106,7 @@ def get_engine(engine: str | Engine | None = None, *, num_proc: int | None = Non
         num_proc = operator.index(num_proc)  # of numpy's integers too
     if engine is None:
         engine = settings().engine
+    is_open = engine is None
     if engine is None:
         engine = "serial" if num_proc is None or num_proc == 1 else "processes"
     if not isinstance(engine, str):
@@ -123,6 +124,8 @@ def get_engine(engine: str | Engine | None = None, *, num_proc: int | None = Non
     if address is not None and engine in _BUILT_IN:
         raise ConfigurationError(f"The engine {engine!r} runs on this machine and has no address", advice="Remove the address")
     found: Any = _factory(engine)(num_proc, **({} if address is None else {"address": address}))
+    if is_open and engine == "processes":
+        found.is_named = False
     if not isinstance(found, Engine):
         raise ConfigurationError(
             f"The engine {engine!r} has no method run(function, jobs)", advice="Fix the package that provides it"

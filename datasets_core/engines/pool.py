@@ -305,6 +305,8 @@ class ProcessEngine(ThreadEngine):
     """
 
     shares_memory: ClassVar[bool] = False
+    is_named: bool = True
+    """False if only `num_proc` asks for it: threads may do work that releases the interpreter's lock."""
 
     def _work(self, function: Callable[[T], R], retries: int) -> Callable[[tuple[int, T]], R]:
         sent = SentFunction(function, getattr(function, "__qualname__", type(function).__qualname__), is_of_rows=False)

@@ -139,13 +139,17 @@ class LockDriftError(VerificationError, ValueError):
         )
 
 
-_REBUILD = "Build the dataset again with download_mode='force_redownload'"
+_REBUILD = (
+    "If load_dataset built it, load it again, or run `datasets-core repair`: damaged shards are made again from their sources; "
+    "else restore the file from a copy"
+)
 
 
 class DamagedShardError(VerificationError, OSError):
     """A shard on disk that is truncated, altered or not a shard.
 
-    To fix: build the dataset again with `download_mode='force_redownload'`; check the disk.
+    To fix: load the dataset again, or run `datasets-core repair`: the damaged shards alone are made again from their
+    sources. Restore a saved folder from a copy. Check the disk.
 
     Attributes:
         path: the shard.

@@ -293,8 +293,8 @@ class HttpResponse:
         length = self.headers.get("content-length") or ""
         if length.isascii() and length.isdigit() and int(length) <= _MOST_DRAINED:
             with contextlib.suppress(httpx2.TransportError):  # the connection ends here, without further effects
-                for _ in self._response.iter_raw():
-                    pass
+                for data in self._response.iter_raw():
+                    RECEIVED.add(len(data))
         self.close()
 
     def abort(self) -> None:
@@ -312,9 +312,29 @@ class HttpResponse:
             TransientError: the connection was lost, or the body is too short.
         """
         with transport_failures():
-            yield from self._response.iter_raw()
+            for data in self._response.iter_raw():
+                RECEIVED.add(len(data))
+                yield data
 
 
+class Received:
+    """Counts the bytes of the bodies that this process has received.
+
+    Attributes:
+        num_bytes: so far.
+    """
+
+    def __init__(self) -> None:
+        self.num_bytes = 0
+        self._lock = threading.Lock()
+
+    def add(self, num_bytes: int) -> None:
+        """Count some more."""
+        with self._lock:
+            self.num_bytes += num_bytes
+
+
+RECEIVED = Received()
 Judge = Callable[[HttpResponse], object]
 
 

@@ -486,20 +486,16 @@ class Export(Rows, Frames):
             ...     [row["a"] for row in builder.as_dataset("train")]
             [3, 1, 2]
         """
-        from datasets_core.io.tfds import write_tfds  # imported only when needed
+        from datasets_core.io.tfds import write_split  # imported only when needed
 
-        told: Any = self
-        splits = {str(split or told.split or "train"): self._tfds_rows()}
-        options: dict[str, Any] = {"name": name, "version": version, "num_shards": num_shards, "max_shard_size": max_shard_size}
-        return write_tfds(splits, told.features, told.info, folder, **options)
+        size = max_shard_size
+        return write_split(self, split, folder, name=name, version=version, num_shards=num_shards, max_shard_size=size)
 
     def _tfds_rows(self) -> Any:
         from datasets_core.io.push_parquet import PushedRows
         from datasets_core.io.tfds import TfdsRows
 
-        plain: Any = self
-        paths = PushedRows.of(self, "train", embeds=False).paths
-        return TfdsRows(lambda size: plain.with_format("arrow").iter(batch_size=size), paths, self.num_rows)
+        return TfdsRows.of(self, PushedRows.of(self, "train", embeds=False).paths, self.num_rows)
 
     def to_sql(
         self, name: str, con: Any, batch_size: int | None = None, num_proc: int | None = None, **sql_writer_kwargs: Any

@@ -22,7 +22,7 @@ from datasets_core.features.schema import Features
 from datasets_core.fetch.checksums import digest_of
 from datasets_core.meta.listings import TABLES, DatasetFile, DatasetFiles
 from datasets_core.progress import Progress, progress
-from datasets_core.store.manifest import runs, staging_base, sums_of_stream
+from datasets_core.store.manifest import runs, staging_base
 from datasets_core.store.pieces import BatchRows
 from datasets_core.store.rows.rows import Rows
 from datasets_core.store.shard import FileShard
@@ -437,7 +437,7 @@ def _whole_files(dataset: Rows) -> list[FileShard] | None:
 def _copied(shards: list[FileShard], folder: str, bar: Progress) -> tuple[SavedShard, ...] | None:
     """Copy the files; return None if one of them cannot be copied."""
     from datasets_core.io.saved_folder import SavedShard
-    from datasets_core.store.writer import copy_stream
+    from datasets_core.store.writer import copy_stream, sums_of_stream
 
     made: list[SavedShard] = []
     for number, shard in enumerate(shards):

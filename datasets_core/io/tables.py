@@ -653,7 +653,8 @@ def _sliced(blocks: list[list[Table]], offset: int = 0, length: int | None = Non
 def data_table(table: pa.Table, rows: RowTable) -> Table:
     """Return the rows of a dataset as a table with references to its files."""
     if not rows.files:
-        return InMemoryTable(table)
+        whole = InMemoryTable(table)
+        return whole if len(set(rows._pieces[:, 0].tolist())) < 2 else ConcatenationTable(table, [[whole]])
     blocks: list[list[Table]] = []
     start = 0
     for shard, pieces in itertools.groupby(rows._pieces.tolist(), itemgetter(0)):

@@ -258,6 +258,27 @@ class TfdsRows:
     paths: MediaPaths
     num_rows: int | None = None
 
+    @classmethod
+    def of(cls, dataset: Any, paths: MediaPaths, num_rows: int | None = None) -> TfdsRows:
+        """Return the rows of a dataset or of a stream."""
+        return cls(lambda size: dataset.with_format("arrow").iter(batch_size=size), paths, num_rows)
+
+
+def write_split(dataset: Any, split: str | None, folder: str | os.PathLike[str], **options: Any) -> int:
+    """Write a dataset or a stream as a folder of one split; see `Dataset.to_tfds`.
+
+    Args:
+        dataset: the rows.
+        split: name of the split; None: that of the dataset, else `train`.
+        folder: the folder.
+        options: those of `write_tfds`.
+
+    Returns:
+        The size of the records, in bytes.
+    """
+    rows = {str(split or dataset.split or "train"): dataset._tfds_rows()}
+    return write_tfds(rows, dataset.features, dataset.info, folder, **options)
+
 
 def write_tfds(
     splits: Mapping[str, TfdsRows],

@@ -318,7 +318,7 @@ class SplitInfo:
     shard_lengths: list[int] | None = None
     original_shard_lengths: list[int] | None = None
     dataset_name: str | None = None
-    shard_names: list[str] | None = field(default=None, compare=False)
+    shard_names: Sequence[str] | None = field(default=None, compare=False)
     folder: ClassVar[Any] = None  # the folder of the files as a path, where a builder knows it
 
     def __deepcopy__(self, memo: dict[int, Any]) -> SplitInfo:

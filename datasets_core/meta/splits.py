@@ -1,4 +1,4 @@
-"""`ReadInstruction`: split expressions such as `train[10%:]+test` as values; `RowRange`: rows of one shard.
+"""`ReadInstruction`: split expressions such as `train[10%:]+test` as values; rows of each shard.
 
 A `ReadInstruction` is a sum of parts; a part is a split name with two bounds in one unit.  Bounds follow Python's slices:
 they clamp, negatives count from the end, and a reversed pair is empty.  `all` is the union of the splits in their order, and
@@ -9,60 +9,106 @@ from __future__ import annotations
 
 import operator
 import re
-from bisect import bisect_right
+from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 from functools import cached_property
 from itertools import accumulate, chain, pairwise
-from typing import Any, NamedTuple, NoReturn, Protocol, TypeAlias
+from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn, Protocol, TypeAlias, overload
 
 from datasets_core.errors import ConfigurationError, SplitSyntaxError, UnknownSplitError
+
+if TYPE_CHECKING:
+    import numpy as np
+    import numpy.typing as npt
+
+    Ints: TypeAlias = npt.NDArray[np.int64]
 
 # `ShardLengths`: number of rows of each shard of one split, and the shard of each row.
 
 
-class ShardLengths(tuple[int, ...]):
+class ShardLengths(Sequence[int]):
     """Rows of each shard of a split, in order; the running totals are computed once, and a row is found by bisection.
+
+    Args:
+        lengths: the rows of each shard; an array of a million is kept as it is.
 
     >>> lengths = ShardLengths([4, 0, 6])
     >>> lengths.total, lengths.place(4), list(lengths.pieces(3, 6))
     (10, (2, 0), [(0, 3, 4), (2, 0, 2)])
     """
 
+    def __init__(self, lengths: Iterable[int] | Ints = ()) -> None:
+        self._lengths: Any = lengths if hasattr(lengths, "cumsum") else tuple(lengths)
+
     @classmethod
     def of(cls, lengths: Iterable[int]) -> ShardLengths:
         """Return `lengths` as `ShardLengths`; unchanged if they have their totals already."""
         return lengths if isinstance(lengths, cls) else cls(lengths)
 
+    def __len__(self) -> int:
+        return len(self._lengths)
+
+    @overload
+    def __getitem__(self, index: int) -> int: ...
+    @overload
+    def __getitem__(self, index: slice) -> list[int]: ...
+    def __getitem__(self, index: int | slice) -> int | list[int]:
+        return list(map(int, self._lengths[index])) if isinstance(index, slice) else int(self._lengths[index])
+
+    def __iter__(self) -> Iterator[int]:
+        return iter(self._lengths if isinstance(self._lengths, tuple) else self._lengths.tolist())
+
+    def __eq__(self, other: object) -> bool:
+        return list(self) == list(other) if isinstance(other, Sequence) else NotImplemented
+
+    def __hash__(self) -> int:
+        return hash(tuple(self))
+
+    def __repr__(self) -> str:
+        return f"ShardLengths({list(self)})"
+
     @cached_property
-    def borders(self) -> list[int]:
+    def borders(self) -> Sequence[int]:
         """The first row of each shard, and the row after the last."""
-        return list(accumulate(self, initial=0))
+        if isinstance(self._lengths, tuple):
+            return list(accumulate(self._lengths, initial=0))
+        import numpy as np
+
+        ends: Any = np.concatenate([[0], self._lengths.cumsum()])
+        return ends  # type: ignore[no-any-return]
 
     @property
     def total(self) -> int:
         """Rows of all shards."""
-        return self.borders[-1]
+        return int(self.borders[-1])
 
     def place(self, row: int) -> tuple[int, int]:
         """Return the shard of a row from 0 to `total`, and the row's number in it."""
         shard = bisect_right(self.borders, row) - 1
-        return shard, row - self.borders[shard]
+        return shard, row - int(self.borders[shard])
 
     def pieces(self, first: int, last: int) -> Iterator[tuple[int, int, int]]:
         """Yield rows `first` to `last` as shard, first row in it and the row after the last; shards without rows are left
         out.
         """
-        borders = self.borders
-        shard = bisect_right(borders, first) - 1
-        while first < last:
-            begin, end = borders[shard], borders[shard + 1]
-            if first < end:
-                stop = min(last, end)
-                yield shard, first - begin, stop - begin
-                first = stop
-            shard += 1
+        return map(tuple, self.cut(first, last).tolist())
+
+    def cut(self, first: int, last: int) -> Ints:
+        """Return the pieces of rows `first` to `last` as an array, one line for each: shard, first row, row after the last."""
+        import numpy as np  # 40 ms that a description without rows does without
+
+        if first >= last:
+            return np.zeros((0, 3), np.int64)
+        low, high = bisect_right(self.borders, first) - 1, bisect_left(self.borders, last)
+        borders = np.asarray(self.borders[low : high + 1], np.int64)
+        pieces = np.empty((high - low, 3), np.int64)
+        pieces[:, 0] = np.arange(low, high)
+        pieces[:, 1] = np.maximum(borders[:-1], first) - borders[:-1]
+        pieces[:, 2] = np.minimum(borders[1:], last) - borders[:-1]
+        kept = pieces[:, 1] < pieces[:, 2]
+        return pieces if kept.all() else pieces[kept]
 
 
 # One term of a split expression: its text, its bounds, and its even cuts.
@@ -636,15 +682,6 @@ def nested(split: Any, one: Callable[[Any], Any], every: Callable[[], Any]) -> A
     return one(split)
 
 
-class RowRange(NamedTuple):
-    """Rows `start` to `stop` of shard `shard` (counted within its split); a named tuple, since thousands are made."""
-
-    split: str
-    shard: int
-    start: int
-    stop: int
-
-
 def absolute(split: str | ReadInstruction, shard_lengths: Mapping[str, Sequence[int]]) -> list[AbsoluteRange]:
     """Return the rows of each part of `split`, counted within the part's split.
 
@@ -657,23 +694,3 @@ def absolute(split: str | ReadInstruction, shard_lengths: Mapping[str, Sequence[
     """
     instruction = split if isinstance(split, ReadInstruction) else ReadInstruction.from_spec(str(split))
     return instruction.to_absolute(shard_lengths)
-
-
-def row_ranges(split: str | ReadInstruction, shard_lengths: Mapping[str, Sequence[int]]) -> list[RowRange]:
-    """Cut `split` at shard borders, in reading order; ranges without rows are left out.
-
-    Args:
-        split: a split expression or its value.
-        shard_lengths: rows of each shard by split name, in the order of the splits; as `ShardLengths` they are summed up once.
-
-    Raises:
-        SplitSyntaxError: `split` does not parse, or its rounding does not fit the number of rows.
-        UnknownSplitError: `split` names a split that is not in `shard_lengths`.
-
-    >>> row_ranges("train[3:6]", {"train": [4, 4]})
-    [RowRange(split='train', shard=0, start=3, stop=4), RowRange(split='train', shard=1, start=0, stop=2)]
-    """
-    shards = {name: ShardLengths.of(lengths) for name, lengths in shard_lengths.items()}
-    return [
-        RowRange(name, *piece) for name, first, last in absolute(split, shards) for piece in shards[name].pieces(first, last)
-    ]

@@ -16,6 +16,7 @@ import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
+from operator import methodcaller
 from typing import IO, Any, Generic, Self, TypeVar
 
 from datasets_core import files
@@ -31,7 +32,7 @@ from datasets_core.store.manifest import (
     is_shard_name,
     is_temporary,
     located,
-    manifest_bytes,
+    manifest_files,
     parse_staging,
     read_manifest,
     staging_base,
@@ -280,10 +281,10 @@ class Staging:
         with _undone_on_failure() as placed:
             for old, new in zip(staged.shards, final.shards, strict=True):
                 _place(os.path.join(self.folder, old.name), os.path.join(self.folder, new.name), placed)
-            manifest = os.path.join(self.folder, MANIFEST_NAME)
-            placed.append(manifest)
-            files.write_atomically(manifest, manifest_bytes(final))
-        kept = {MANIFEST_NAME, *(shard.name for shard in final.shards)}
+            for name, content in (written := manifest_files(final)).items():
+                placed.append(path := os.path.join(self.folder, name))
+                files.write_atomically(path, content)
+        kept = {*written, *(shard.name for shard in final.shards)}
         for name in sorted(set(os.listdir(self.folder)) - kept, key=lambda name: name == JOURNAL_NAME):
             files.remove(os.path.join(self.folder, name))
         files.sync_folder(self.folder)
@@ -291,10 +292,14 @@ class Staging:
         files.sync_folder(os.path.dirname(base))
 
     def _commit_into(self, base: str, staged: Manifest, final: Manifest) -> None:
-        path, content = os.path.join(base, MANIFEST_NAME), manifest_bytes(final)
+        *indexes, (_, content) = manifest_files(final).items()
+        path = os.path.join(base, MANIFEST_NAME)
         with _undone_on_failure(unless=lambda: _holds(path, content)) as placed:
             for old, new in zip(staged.shards, final.shards, strict=True):
                 _place(os.path.join(self.folder, old.name), os.path.join(base, new.name), placed)
+            for index, records in indexes:
+                placed += [own] if not os.path.exists(own := os.path.join(base, index)) else []
+                files.write_atomically(own, records)
             files.sync_folder(base)
             files.write_atomically(path, content)
 
@@ -312,9 +317,9 @@ class Staging:
                 again_on_failure(files.join(self.target, new.name), partial(_copy, store, sent, remote, new.size))
             else:
                 again_on_failure(files.join(self.target, new.name), partial(put_file, store, local, remote, new.size))
-        content = manifest_bytes(final)
-        path = f"{root.rstrip('/')}/{MANIFEST_NAME}"
-        again_on_failure(files.join(self.target, MANIFEST_NAME), lambda: store.pipe_file(path, content))
+        for name, content in manifest_files(final).items():
+            put = methodcaller("pipe_file", f"{root.rstrip('/')}/{name}", content)
+            again_on_failure(files.join(self.target, name), partial(put, store))
         if sent_to is not None:
             try:
                 store.rm(files.filesystem(sent_to, storage_options)[1], recursive=True)
@@ -348,9 +353,6 @@ def _named(manifest: Manifest, *, by_content: bool) -> Manifest:
     return replace(manifest, info=info, shards=tuple(shards))
 
 
-# -- local -------------------------------------------------------------------------------------------------------------
-
-
 @contextlib.contextmanager
 def _undone_on_failure(unless: Callable[[], bool] = lambda: False) -> Iterator[list[str]]:
     """A list of paths that are removed if the block fails before its work is done."""
@@ -366,11 +368,9 @@ def _undone_on_failure(unless: Callable[[], bool] = lambda: False) -> Iterator[l
 
 
 def _holds(path: str, content: bytes) -> bool:
-    try:
-        with open(path, "rb") as handle:
-            return handle.read() == content
-    except FileNotFoundError:
-        return False
+    with contextlib.suppress(FileNotFoundError), open(path, "rb") as handle:
+        return handle.read() == content
+    return False
 
 
 def _place(staged: str, final: str, placed: list[str]) -> None:
@@ -401,10 +401,9 @@ def _link(staged: str, path: str) -> None:
 
 
 def _journal_size(folder: str) -> int:
-    try:
+    with contextlib.suppress(OSError):
         return os.stat(os.path.join(folder, JOURNAL_NAME)).st_size
-    except OSError:
-        return -1
+    return -1
 
 
 def _sweep(target: str) -> None:
@@ -618,7 +617,7 @@ def _orphans(folder: str, names: list[str], latest: float) -> Iterator[Garbage]:
         return  # what a broken manifest names is not known
     if manifest is None or os.stat(os.path.join(folder, MANIFEST_NAME)).st_mtime >= latest or _is_locked(f"{folder}.lock"):
         return
-    named = {shard.name for shard in manifest.shards}
+    named = manifest.file_names()
     name_of, dataset = partial(shard_file_name, is_numbered=False), manifest.info.dataset_name or "dataset"
     alone = {name_of(dataset, split, 0, 1, end) for split in manifest.info.splits or () for end in EXTENSIONS}
     for name in names:

@@ -17,10 +17,10 @@ from datasets_core.errors import ConfigurationError, DatasetNotFoundError
 from datasets_core.features.base import FeatureType, LargeList, List, Value
 from datasets_core.features.schema import Features
 from datasets_core.features.types import ClassLabel
-from datasets_core.meta.splits import RowRange
 from datasets_core.meta.version import Version
 from datasets_core.store.equality import IncomparableError, differing, kind_of_values
 from datasets_core.store.manifest import Manifest, ShardRecord, located, read_manifest
+from datasets_core.store.pieces import RowRange
 from datasets_core.store.source import open_rows
 
 if TYPE_CHECKING:
@@ -338,7 +338,7 @@ class _Side:
 
     def __init__(self, folder: str, manifest: Manifest, storage_options: dict[str, Any] | None) -> None:
         self.folder, self.manifest, self._storage_options = folder, manifest, storage_options
-        self.shards: dict[str, list[ShardRecord]] = manifest.split_shards()
+        self.shards: Mapping[str, Sequence[ShardRecord]] = manifest.split_shards()
         version = manifest.info.version
         self.version = None if version is None or version == _UNVERSIONED else version
         self.features: Features = manifest.info.features or Features.from_arrow_schema(self._rows([]).schema)
@@ -365,7 +365,7 @@ class _Tables:
     def __init__(self, splits: Mapping[str, tuple[RowTable, Features]]) -> None:
         self.folder: object = self  # equal to no other
         self._splits = splits
-        self.shards: Mapping[str, list[ShardRecord]] = {split: [] for split in splits}
+        self.shards: Mapping[str, Sequence[ShardRecord]] = {split: [] for split in splits}
         self.features: Features = next((features for _, features in splits.values()), Features())
 
     def rows(self, split: str) -> RowTable:

@@ -15,8 +15,8 @@ from datasets_core.features.base import FeatureType, LargeList, List
 from datasets_core.features.media.media import Media
 from datasets_core.features.schema import Features
 from datasets_core.features.serialization import feature_to_json
-from datasets_core.meta.splits import RowRange
 from datasets_core.store.manifest import Manifest
+from datasets_core.store.pieces import RowRange
 from datasets_core.store.source import open_rows
 
 if TYPE_CHECKING:

@@ -1,7 +1,7 @@
 """`Manifest`: content of a finished dataset: one `dataset_info.json`, written last; file names in a dataset folder.
 
-It is the JSON of `DatasetInfo` that other tools read, with one more key, `"manifest"`, which they ignore. A folder without a
-manifest does not contain a finished dataset.
+It is the JSON of `DatasetInfo` with one more key, `"manifest"`, which other tools ignore. Records of very many shards are in a
+file of their own (`ShardIndex`), which it names. A folder without a manifest does not contain a finished dataset.
 """
 
 from __future__ import annotations
@@ -13,9 +13,8 @@ import json
 import os
 import re
 import stat
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from itertools import accumulate
 from typing import Any, NamedTuple
 
 from datasets_core import files
@@ -30,7 +29,8 @@ from datasets_core.errors import (
 from datasets_core.files import is_url, local_path
 from datasets_core.meta.info import DatasetInfo
 from datasets_core.meta.split_info import SplitInfo
-from datasets_core.meta.splits import RowRange
+from datasets_core.meta.splits import ShardLengths
+from datasets_core.store.pieces import RowRange
 
 # A folder for results that are removed when their process ends, and the folders that killed processes left.
 
@@ -111,7 +111,7 @@ MANIFEST_NAME = "dataset_info.json"
 JOURNAL_NAME = "journal.jsonl"
 EXTENSIONS = {"arrow": "arrow", "parquet": "parquet"}
 
-_SHARD = r".+-\d{5,}-of-\d{5,}(-[0-9a-f]{16})?\.(arrow|parquet)"
+_SHARD = r".+-\d{5,}-of-\d{5,}(-[0-9a-f]{16})?\.(arrow|parquet)|dataset_shards(-[0-9a-f]{16})\.index"
 _STAGING = r"(?P<folder>.+)\.incomplete-(?P<pid>\d+)-(?P<token>[0-9a-f]+)"
 _TEMPORARY = r".+\.tmp-(?P<pid>\d+)-[0-9a-f]+"
 
@@ -182,7 +182,7 @@ def is_temporary(path: str) -> bool:
 
 
 def is_shard_name(name: str) -> bool:
-    """Return True if the name of a file in a finished dataset is that of a shard.
+    """Return True if the name of a file in a finished dataset is that of a shard, or of an index of shards.
 
     >>> is_shard_name("reviews-train-00000-of-00002.arrow"), is_shard_name("cache-ab12.arrow")
     (True, False)
@@ -197,7 +197,7 @@ def is_named_by_content(name: str) -> bool:
     True
     """
     found = re.fullmatch(_SHARD, name)
-    return found is not None and found[1] is not None
+    return found is not None and (found[1] or found[3]) is not None
 
 
 def staging_folders(target: str) -> list[StagingName]:
@@ -215,6 +215,9 @@ MAX_BELIEVED = 1 << 20
 """Number of batches up to which the record of a foreign folder is not compared with its files at once."""
 
 FORM = 1  # of the "manifest" section; a reader refuses a higher one
+_FORM_WITH_INDEX = 2
+MAX_IN_JSON = 4096
+"""Number of shards up to which their records are in the JSON; those of more are in an index (`ShardIndex`)."""
 
 
 class ShardRecord(NamedTuple):
@@ -263,7 +266,7 @@ class Manifest:
 
     Attributes:
         info: the description; its splits have `shard_lengths` and `shard_names`.
-        shards: every shard, split after split, in reading order.
+        shards: every shard, split after split, in reading order: a tuple, or a `ShardIndex`.
         file_format: "arrow" or "parquet".
         verification: the verification mode of the build.
         sources: the source files of the build.
@@ -278,13 +281,14 @@ class Manifest:
             stands for no other place.
         commit: that of its repository on the Hub; "" without one.
         origin: the folder of a local dataset, of its script or data files: the build is used for no other. "" if unknown.
+        built_with: options of the build that decide which rows are in which shard and batch; empty if unknown.
         blocks: row ranges of each split in its source files, as text (`store/pieces.py`); for splits whose rows have the order
             of their source files.
         files: the names of these files, as text, without secrets; for splits that have all rows of their files.
     """
 
     info: DatasetInfo
-    shards: tuple[ShardRecord, ...] = ()
+    shards: Sequence[ShardRecord] = ()
     file_format: str = "arrow"
     verification: str = "basic_checks"
     sources: tuple[SourceRecord, ...] = ()
@@ -298,18 +302,41 @@ class Manifest:
     confined: str = ""
     commit: str = ""
     origin: str = ""
+    built_with: Mapping[str, int] = field(default_factory=dict)
     blocks: Mapping[str, str] = field(default_factory=dict)
     files: Mapping[str, str] = field(default_factory=dict)
 
-    def split_lengths(self) -> dict[str, list[int]]:
+    @property
+    def index(self) -> Any:
+        """The shards as a `ShardIndex`; None where they are a tuple."""
+        return None if isinstance(self.shards, tuple | list) else self.shards
+
+    def split_lengths(self) -> Mapping[str, Sequence[int]]:
         """Return the number of rows of each shard, by split. The splits are in the order of their shards."""
+        if (index := self.index) is not None:
+            return index.lengths()  # type: ignore[no-any-return]
         lengths: dict[str, list[int]] = {}
         for shard in self.shards:
             lengths.setdefault(shard.split, []).append(shard.rows)
         return lengths
 
-    def split_shards(self) -> dict[str, list[ShardRecord]]:
+    def digests(self) -> list[tuple[str, str]]:
+        """Return the split and the hash of each shard, which identify the rows; of very many one hash for all."""
+        if len(self.shards) <= MAX_IN_JSON:
+            return [(shard.split, shard.sha256) for shard in self.shards]
+        from datasets_core.store.shard_records import content_of
+
+        return [("", content_of(self.shards))]
+
+    def file_names(self) -> set[str]:
+        """Return the names of the files that belong to the dataset, besides `dataset_info.json`."""
+        names = {shard.name for shard in self.shards}
+        return names if self.index is None else {*names, os.path.basename(self.index.path)}
+
+    def split_shards(self) -> Mapping[str, Sequence[ShardRecord]]:
         """Return the shards of each split, in reading order."""
+        if (index := self.index) is not None:
+            return index.by_split()  # type: ignore[no-any-return]
         shards: dict[str, list[ShardRecord]] = {}
         for shard in self.shards:
             shards.setdefault(shard.split, []).append(shard)
@@ -341,10 +368,35 @@ def runs(counts: Iterable[int]) -> tuple[tuple[int, int], ...]:
     return tuple(coded)
 
 
-def manifest_bytes(manifest: Manifest) -> bytes:
-    """Return the content of `dataset_info.json`."""
+def manifest_files(manifest: Manifest) -> dict[str, bytes]:
+    """Return the names and contents of the files of a manifest, `dataset_info.json` last; an index of shards that is there
+    already is not among them.
+    """
+    if len(manifest.shards) <= MAX_IN_JSON and manifest.index is None:
+        return {MANIFEST_NAME: manifest_bytes(manifest)}
+    from datasets_core.store.shard_records import ShardIndex  # which few datasets have
+
+    if (index := manifest.index) is not None:
+        return {MANIFEST_NAME: manifest_bytes(manifest, index.entry())}
+    shards = [shard for each in manifest.split_shards().values() for shard in each]
+    entry, content = ShardIndex.encoded(shards, manifest.info.dataset_name or "dataset", manifest.file_format)
+    return {entry["file"]: content, MANIFEST_NAME: manifest_bytes(manifest, entry)}
+
+
+def manifest_bytes(manifest: Manifest, index: Mapping[str, Any] | None = None) -> bytes:
+    """Return the content of `dataset_info.json`.
+
+    Args:
+        manifest: what the dataset contains.
+        index: names the file that has the records of the shards; None: they are in the JSON.
+    """
+    info = manifest.info.to_dict()
+    if index is not None and info.get("splits"):
+        info["splits"] = {
+            name: {key: value for key, value in form.items() if key != "shard_lengths"} for name, form in info["splits"].items()
+        }
     section = {
-        "form": FORM,
+        "form": FORM if index is None else _FORM_WITH_INDEX,
         "file_format": manifest.file_format,
         "verification": manifest.verification,
         "created": manifest.created,
@@ -354,12 +406,11 @@ def manifest_bytes(manifest: Manifest) -> bytes:
         **({} if manifest.max_rows is None else {"max_rows": manifest.max_rows}),
         "schema": manifest.schema,
         **({"denied": list(manifest.denied)} if manifest.denied else {}),
-        **({"confined": manifest.confined} if manifest.confined else {}),
-        **({"commit": manifest.commit} if manifest.commit else {}),
-        **({"origin": manifest.origin} if manifest.origin else {}),
+        **{name: found for name in ("confined", "commit", "origin", "built_with") if (found := getattr(manifest, name))},
         **({"blocks": dict(manifest.blocks)} if manifest.blocks else {}),
         **({"files": dict(manifest.files)} if manifest.files else {}),
-        "shards": [
+        "shards": index
+        or [
             {
                 "name": shard.name,
                 "split": shard.split,
@@ -377,7 +428,7 @@ def manifest_bytes(manifest: Manifest) -> bytes:
             for source in manifest.sources
         ],
     }
-    return json.dumps({**manifest.info.to_dict(), "manifest": section}, ensure_ascii=False).encode("utf-8", "surrogatepass")
+    return json.dumps({**info, "manifest": section}, ensure_ascii=False).encode("utf-8", "surrogatepass")
 
 
 def read_manifest(folder: str, storage_options: dict[str, Any] | None = None) -> Manifest | None:
@@ -402,12 +453,12 @@ def read_manifest(folder: str, storage_options: dict[str, Any] | None = None) ->
         if isinstance(error, DatasetsCoreError) or error.errno is None or is_url(path):
             raise
         raise DatasetDiskError.of(error, path, action="read") from error
-    return parse_manifest(data, path=path)
+    return parse_manifest(data, path=path, storage_options=storage_options)
 
 
-def parse_manifest(data: bytes, *, path: str) -> Manifest | None:
+def parse_manifest(data: bytes, *, path: str, storage_options: dict[str, Any] | None = None) -> Manifest | None:
     """Return the manifest in the bytes of a `dataset_info.json`; None if they describe a dataset without shards of this
-    library.
+    library. An index of shards is opened next to `path`.
 
     Raises:
         ManifestError: the bytes are invalid.
@@ -424,12 +475,13 @@ def parse_manifest(data: bytes, *, path: str) -> Manifest | None:
         return None
     try:
         form = int(section["form"])
-        if form > FORM:
+        if form > _FORM_WITH_INDEX:
             raise ManifestError(path, f"has format version {form}, written by a newer version", advice="Upgrade datasets_core")
+        file_format = _known_format(section["file_format"])
         manifest = Manifest(
             info=DatasetInfo.from_dict(content),
-            shards=tuple(_shard(shard) for shard in section["shards"]),
-            file_format=_known_format(section["file_format"]),
+            shards=_shards(section["shards"], path, file_format, storage_options),
+            file_format=file_format,
             verification=str(section["verification"]),
             sources=tuple(_source(source) for source in section["sources"]),
             created=str(section["created"]),
@@ -442,6 +494,7 @@ def parse_manifest(data: bytes, *, path: str) -> Manifest | None:
             confined=str(section.get("confined", "")),
             commit=str(section.get("commit", "")),
             origin=str(section.get("origin", "")),
+            built_with={str(name): int(value) for name, value in section.get("built_with", {}).items()},
             blocks={str(split): str(text) for split, text in section.get("blocks", {}).items()},
             files={str(split): str(text) for split, text in section.get("files", {}).items()},
         )
@@ -455,19 +508,32 @@ def parse_manifest(data: bytes, *, path: str) -> Manifest | None:
         raise ManifestError(path, str(error), advice=advice) from error
 
 
+def _shards(found: Any, path: str, file_format: str, storage_options: dict[str, Any] | None) -> Sequence[ShardRecord]:
+    if not isinstance(found, Mapping):
+        return tuple(_shard(shard) for shard in found)
+    from datasets_core.store.shard_records import ShardIndex
+
+    return ShardIndex.opened(path[: -len(MANIFEST_NAME) - 1], found, file_format, storage_options)
+
+
 def _name_shards(manifest: Manifest) -> None:
     """Set the names of the shards of each split, and check that splits and shards agree."""
     splits: Mapping[str, SplitInfo] = manifest.info.splits or {}
-    by_split = manifest.split_shards()
-    if bare := sorted(set(splits) - set(by_split)):
+    lengths = manifest.split_lengths()
+    if bare := sorted(set(splits) - set(lengths)):
         raise ValueError(f"the splits {bare} have no shards")
-    if unknown := sorted(set(by_split) - set(splits)):
+    if unknown := sorted(set(lengths) - set(splits)):
         raise ValueError(f"there are shards of undescribed splits {unknown}")
-    for split, shards in by_split.items():
-        told, rows = splits[split].num_examples, sum(shard.rows for shard in shards)
+    for split, found in lengths.items():
+        told, rows = splits[split].num_examples, found.total if isinstance(found, ShardLengths) else sum(found)
         if told is not None and told != rows:
             raise ValueError(f"split {split!r} is recorded with {told} rows, but its shards have {rows}")
-        splits[split].shard_names = [shard.name for shard in shards]
+    if (index := manifest.index) is not None:
+        for split, names in index.names().items():
+            splits[split].shard_names, splits[split].shard_lengths = names, list(lengths[split])
+    else:
+        for split, shards in manifest.split_shards().items():
+            splits[split].shard_names = [shard.name for shard in shards]
 
 
 def _known_format(name: str) -> str:
@@ -478,7 +544,7 @@ def _known_format(name: str) -> str:
 
 def _shard(found: Mapping[str, Any]) -> ShardRecord:
     name, split, rows, size = str(found["name"]), str(found["split"]), int(found["rows"]), int(found["size"])
-    if name in {"", ".", ".."} or not _NO_NAME.isdisjoint(name):
+    if name in {"", ".", ".."} or not NO_NAME.isdisjoint(name):
         raise ValueError(f"{name!r} is not a valid shard name")  # a manifest may name only files of its own folder
     batches: list[tuple[int, int]] = []
     num_batches = batched = 0
@@ -498,7 +564,7 @@ def _shard(found: Mapping[str, Any]) -> ShardRecord:
     )
 
 
-_NO_NAME = frozenset("/\\\0")
+NO_NAME = frozenset("/\\\0")
 
 
 def _source(found: Mapping[str, Any]) -> SourceRecord:
@@ -506,78 +572,7 @@ def _source(found: Mapping[str, Any]) -> SourceRecord:
     return SourceRecord(str(found["path"]), int(found["size"]), str(found["identity"]), None if sha256 is None else str(sha256))
 
 
-# Checksums of the parts of a shard, and the first checks of a file: its magic bytes and its size.
-
-
-def crc32c_extend() -> Callable[[int, Any], int] | None:
-    """Return a function that extends a CRC-32C by bytes, with instructions of the processor; None if only Python code could do
-    it.
-    """
-    import google_crc32c  # 2 ms that a use of built rows does without until a batch is compared
-
-    return google_crc32c.extend if google_crc32c.implementation == "c" else None
-
-
-class PartSums:
-    """Size and CRC-32C of the parts of an Arrow file: the bytes before the batches, each batch, and the bytes after them.
-
-    Args:
-        text: `size:crc` of each part in order, in hex, as in a manifest.
-
-    Raises:
-        ValueError: the text is something else.
-
-    >>> sums = PartSums("8:0a0b0c0d 10:01020304 8:00000000")
-    >>> len(sums), sums.span(1), sums.size
-    (1, (8, 24), 32)
-    """
-
-    __slots__ = ("_crcs", "_ends")
-
-    def __init__(self, text: str) -> None:
-        parts = [part.split(":") for part in text.split(" ")]
-        if len(parts) < 2 or any(len(part) != 2 for part in parts):
-            raise ValueError("the checksums of the batches are not valid")
-        self._crcs = [int(crc, 16) for _, crc in parts]
-        sizes = [int(size, 16) for size, _ in parts]
-        if min(sizes) < 0:
-            raise ValueError("the checksums of the batches are not valid")
-        self._ends = list(accumulate(sizes))
-
-    def __len__(self) -> int:
-        return len(self._crcs) - 2
-
-    @property
-    def size(self) -> int:
-        """Bytes of the file."""
-        return self._ends[-1]
-
-    def span(self, part: int) -> tuple[int, int]:
-        """Return the first byte of a part and the byte after it. Part 0 is before the batches, part -1 after them."""
-        part = range(len(self._ends))[part]
-        return self._ends[part - 1] if part else 0, self._ends[part]
-
-    def are_true(self, part: int, data: Any) -> bool:
-        """Compare the bytes of a part with its checksum; also return True if the comparison would be slow."""
-        extend = crc32c_extend()
-        return extend is None or extend(0, data) == self._crcs[part]
-
-
-def sums_of_stream(text: str, path: str) -> str:
-    """Return the sums of the stream in an Arrow file: its parts without the magic bytes before it and the footer after it.
-
-    Args:
-        text: the sums of the file.
-        path: a copy of the stream.
-    """
-    extend = crc32c_extend()
-    if not text or extend is None:
-        return ""
-    first, *batches, _ = text.split(" ")
-    with open(path, "rb") as handle:
-        head = handle.read(int(first.partition(":")[0], 16) - 8)
-    end = b"\xff\xff\xff\xff\0\0\0\0"
-    return " ".join([f"{len(head):x}:{extend(0, head):08x}", *batches, f"{len(end):x}:{extend(0, end):08x}"])
+# First checks of a shard file: its magic bytes and its size.
 
 
 ARROW_MAGIC = b"ARROW1"

@@ -1,19 +1,111 @@
-"""Pieces: ranges of rows of the record batches of shards, as arrays; source file ranges; locations of rows for ids."""
+"""`RowRange`: rows of one shard; pieces: rows of record batches, as arrays; source file ranges; locations of rows for ids."""
 
 from __future__ import annotations
 
+import ctypes
 import json
-from collections.abc import Iterable, Iterator, Sequence
+import mmap
+import sys
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import cached_property, lru_cache
-from itertools import pairwise
+from itertools import accumulate, pairwise
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, TypeAlias, overload
 
 import numpy as np
 
+from datasets_core.meta.splits import ReadInstruction, ShardLengths, absolute
+
 if TYPE_CHECKING:
     import numpy.typing as npt
+    import pyarrow as pa
 
     from datasets_core.meta.row_blocks import RowBlocks
+
+
+# A split expression and shard lengths, to row ranges of shards.
+
+
+class RowRange(NamedTuple):
+    """Rows `start` to `stop` of shard `shard` (counted within its split); a named tuple, since thousands are made."""
+
+    split: str
+    shard: int
+    start: int
+    stop: int
+
+
+class RowRanges(Sequence[RowRange]):
+    """Row ranges as an array: of a million shards, a slice is found without a step for each.
+
+    Args:
+        splits: names of splits.
+        array: one line for each range: number of the split in `splits`, shard, first row, row after the last.
+
+    >>> ranges = row_ranges("train[3:6]", {"train": [4, 4]})
+    >>> ranges.splits, ranges.array.tolist()
+    (('train',), [[0, 0, 3, 4], [0, 1, 0, 2]])
+    """
+
+    def __init__(self, splits: Sequence[str], array: Ints) -> None:
+        self.splits, self.array = tuple(splits), array
+
+    @classmethod
+    def of(cls, ranges: Sequence[RowRange]) -> RowRanges:
+        """Return ranges in this form; unchanged if they have it."""
+        if isinstance(ranges, cls):
+            return ranges
+        splits = {split: number for number, split in enumerate(dict.fromkeys(found.split for found in ranges))}
+        lines = [(splits[split], shard, start, stop) for split, shard, start, stop in ranges]
+        return cls(tuple(splits), np.array(lines, np.int64).reshape(-1, 4))
+
+    def __len__(self) -> int:
+        return len(self.array)
+
+    @overload
+    def __getitem__(self, index: int) -> RowRange: ...
+    @overload
+    def __getitem__(self, index: slice) -> RowRanges: ...
+    def __getitem__(self, index: int | slice) -> RowRange | RowRanges:
+        if isinstance(index, slice):
+            return RowRanges(self.splits, self.array[index])
+        split, *rows = self.array[index].tolist()
+        return RowRange(self.splits[split], *rows)
+
+    def __iter__(self) -> Iterator[RowRange]:
+        for split, shard, start, stop in self.array.tolist():
+            yield RowRange(self.splits[split], shard, start, stop)
+
+    def __eq__(self, other: object) -> bool:
+        return list(self) == list(other) if isinstance(other, Sequence) else NotImplemented
+
+    def __hash__(self) -> int:
+        return hash(tuple(self))
+
+    def __repr__(self) -> str:
+        return repr(list(self))
+
+
+def row_ranges(split: str | ReadInstruction, shard_lengths: Mapping[str, Sequence[int]]) -> RowRanges:
+    """Cut `split` at shard borders, in reading order; ranges without rows are left out.
+
+    Args:
+        split: a split expression or its value.
+        shard_lengths: rows of each shard by split name, in the order of the splits; as `ShardLengths` they are summed up once.
+
+    Raises:
+        SplitSyntaxError: `split` does not parse, or its rounding does not fit the number of rows.
+        UnknownSplitError: `split` names a split that is not in `shard_lengths`.
+
+    >>> row_ranges("train[3:6]", {"train": [4, 4]})
+    [RowRange(split='train', shard=0, start=3, stop=4), RowRange(split='train', shard=1, start=0, stop=2)]
+    """
+    shards = {name: ShardLengths.of(lengths) for name, lengths in shard_lengths.items()}
+    names = tuple(shards)
+    parts = [np.zeros((0, 4), np.int64)]
+    for name, first, last in absolute(split, shards):
+        pieces = shards[name].cut(first, last)
+        parts.append(np.column_stack([np.full(len(pieces), names.index(name)), pieces]))
+    return RowRanges(names, parts[1] if len(parts) == 2 else np.concatenate(parts))
 
 
 # `FileStructure`: position of the rows of a table in the files that they were built from, as recorded in a manifest.
@@ -241,6 +333,35 @@ class BatchRows(Sequence[int]):
         return BatchRows, (self.runs,)
 
 
+class BatchRowsOf(Sequence[BatchRows]):
+    """`BatchRows` of some shards of an index of very many, found when they are used.
+
+    Args:
+        runs: returns for numbers of shards how many runs each has, and all runs.
+        numbers: of the shards in the index.
+    """
+
+    def __init__(self, runs: Callable[[Ints], tuple[Ints, Ints]], numbers: Ints) -> None:
+        self._runs, self._numbers = runs, numbers
+
+    def __len__(self) -> int:
+        return len(self._numbers)
+
+    @overload
+    def __getitem__(self, index: int) -> BatchRows: ...
+    @overload
+    def __getitem__(self, index: slice) -> BatchRowsOf: ...
+    def __getitem__(self, index: int | slice) -> BatchRows | BatchRowsOf:
+        if isinstance(index, slice):
+            return BatchRowsOf(self._runs, self._numbers[index])
+        number = int(self._numbers[index])
+        return BatchRows([(rows, count) for rows, count in self._runs(np.array([number]))[1].tolist()])
+
+    def coded(self, shards: Ints) -> tuple[Ints, Ints]:
+        """Return the runs of shards: how many each has, and all of them."""
+        return self._runs(self._numbers[shards])
+
+
 def counts_of(rows: Sequence[int]) -> Ints:
     """Return the number of rows of each batch as an array.
 
@@ -253,25 +374,29 @@ def counts_of(rows: Sequence[int]) -> Ints:
     return coded[:, 0].repeat(coded[:, 1])
 
 
-def pieces_of(ranges: Iterable[tuple[int, int, int]], rows: Sequence[Sequence[int]]) -> Ints:
+def pieces_of(ranges: Iterable[tuple[int, int, int]] | Ints, rows: Sequence[Sequence[int]]) -> Ints:
     """Return the pieces of row ranges of shards, in their order: one row of the array for each: shard, batch, first row in the
     batch, number of rows.
 
     All ranges are computed at once: a thousand shards of a hundred batches take some milliseconds.
 
     Args:
-        ranges: (shard, first row, row after the last); all of them exist.
+        ranges: (shard, first row, row after the last), also as an array; all of them exist.
         rows: number of rows of each batch, for each shard.
 
     >>> pieces_of([(0, 5, 8), (1, 0, 2)], [[4, 4], BatchRows([(2, 1)])]).tolist()
     [[0, 1, 1, 3], [1, 0, 0, 2]]
     """
-    given = np.array([found for found in ranges if found[1] < found[2]], dtype=np.int64).reshape(-1, 3)
-    shards, starts, stops = given.T
-    coded = [_runs(rows[shard]) for shard in shards.tolist()]
-    flat = np.array([run for runs in coded for run in runs], dtype=np.int64).reshape(-1, 2)
+    given = np.array(ranges if isinstance(ranges, np.ndarray) else list(ranges), dtype=np.int64).reshape(-1, 3)
+    shards, starts, stops = given[given[:, 1] < given[:, 2]].T
+    if isinstance(rows, BatchRowsOf):
+        num_runs, flat = rows.coded(shards)
+    else:
+        coded = [_runs(rows[shard]) for shard in shards.tolist()]
+        num_runs = np.fromiter(map(len, coded), np.int64, len(coded))
+        flat = np.array([run for runs in coded for run in runs], dtype=np.int64).reshape(-1, 2)
     counts = flat[:, 0].repeat(flat[:, 1])  # rows of every batch of every range
-    run_ends = np.cumsum(np.fromiter(map(len, coded), np.int64, len(coded)))
+    run_ends = np.cumsum(num_runs)
     behind = np.concatenate([[0], np.cumsum(flat[:, 1])])[np.concatenate([[0], run_ends])]  # the batches before each range
     num_batches = np.diff(behind)
     ends = np.cumsum(counts)
@@ -487,3 +612,87 @@ def _disjoint(lows: Ints, highs: Ints) -> tuple[Ints, Ints, Ints]:
         owners[first:last] = piece  # the first piece is painted last
     kept = owners >= 0
     return borders[:-1][kept], borders[1:][kept], owners[kept]
+
+
+def crc32c_extend() -> Callable[[int, Any], int] | None:
+    """Return a function that extends a CRC-32C by bytes, with instructions of the processor; None if only Python code could do
+    it.
+    """
+    import google_crc32c  # 2 ms that a use of built rows does without until a batch is compared
+
+    return google_crc32c.extend if google_crc32c.implementation == "c" else None
+
+
+class PartSums:
+    """Size and CRC-32C of the parts of an Arrow file: the bytes before the batches, each batch, and the bytes after them.
+
+    Args:
+        text: `size:crc` of each part in order, in hex, as in a manifest.
+
+    Raises:
+        ValueError: the text is something else.
+
+    >>> sums = PartSums("8:0a0b0c0d 10:01020304 8:00000000")
+    >>> len(sums), sums.span(1), sums.size
+    (1, (8, 24), 32)
+    """
+
+    __slots__ = ("_crcs", "_ends")
+
+    def __init__(self, text: str) -> None:
+        parts = [part.split(":") for part in text.split(" ")]
+        if len(parts) < 2 or any(len(part) != 2 for part in parts):
+            raise ValueError("the checksums of the batches are not valid")
+        self._crcs = [int(crc, 16) for _, crc in parts]
+        sizes = [int(size, 16) for size, _ in parts]
+        if min(sizes) < 0:
+            raise ValueError("the checksums of the batches are not valid")
+        self._ends = list(accumulate(sizes))
+
+    def __len__(self) -> int:
+        return len(self._crcs) - 2
+
+    @property
+    def size(self) -> int:
+        """Bytes of the file."""
+        return self._ends[-1]
+
+    def span(self, part: int) -> tuple[int, int]:
+        """Return the first byte of a part and the byte after it. Part 0 is before the batches, part -1 after them."""
+        part = range(len(self._ends))[part]
+        return self._ends[part - 1] if part else 0, self._ends[part]
+
+    def are_true(self, part: int, data: Any) -> bool:
+        """Compare the bytes of a part with its checksum; also return True if the comparison would be slow."""
+        extend = crc32c_extend()
+        return extend is None or extend(0, data) == self._crcs[part]
+
+
+def check_names(fields: Iterable[pa.Field]) -> None:
+    """Read every name, since only then pyarrow detects a damaged name that is not text."""
+    for field in fields:
+        _ = field.name
+        if field.type.num_fields:
+            check_names([field.type.field(index) for index in range(field.type.num_fields)])
+
+
+# Which bytes of a mapped file are in memory: to compare them costs no reading of the disk.
+
+
+_MOST_COMPARED = 16 << 20  # bytes that a first read of a single row may compare: a millisecond
+
+
+def is_resident(data: pa.Buffer) -> bool:
+    """Return True if the page cache has all bytes of a mapped file; False for many bytes, and where the system does not say.
+
+    Args:
+        data: a view of the mapped file.
+    """
+    if sys.platform != "linux" or not 0 < data.size <= _MOST_COMPARED:
+        return False
+    page = mmap.PAGESIZE
+    start = data.address // page * page
+    pages = (ctypes.c_ubyte * -(-(data.address + data.size - start) // page))()
+    if ctypes.CDLL(None).mincore(ctypes.c_void_p(start), ctypes.c_size_t(len(pages) * page), pages):
+        return False
+    return 0 not in bytes(pages)

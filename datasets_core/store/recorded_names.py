@@ -100,7 +100,8 @@ fetch.archive: KeptOpen _Forward _MemberFile _SharedFile _StrictTarInfo _TarOpen
 DownloadCache; fetch.checksum: Digest FileRecord RegisteredFile VerificationMode; fetch.daemons: Daemons Job StoppedError;
 fetch.decompress: _Decompressor _Frames _Gunzip _Streams; fetch.disk_cache: DiskCache; fetch.download_config: DownloadMode;
 fetch.extract: ExtractionCache; fetch.host_pauses: HostPauses; fetch.http: Attempts Credentials HttpClient HttpResponse
-TransientError _Answer OwnLinkError; fetch.http_ranges: HttpTransport; fetch.hub: Hub; fetch.hub.cache: HashCache Notes;
+TransientError _Answer OwnLinkError Received; fetch.http_ranges: HttpTransport; fetch.hub: Hub; fetch.hub.cache:
+HashCache Notes;
 fetch.hub.transfer: RefusalJudge; fetch.hub_blobs: BlobDigest BlobPart WrongBytesError; fetch.hub_branch: HubBranch;
 fetch.hub_cache: HubCache; fetch.hub_change: Change NewFile; fetch.hub_downloads: HubDownloads; fetch.hub_files: HubFiles
 Reuse; fetch.hub_listing: HubCommit HubFile; fetch.hub_requests: HubAnswer HubRequests UnansweredError; fetch.hub_storage:
@@ -131,7 +132,7 @@ even_splits; meta.experiment: Experiment _OfLibrary; meta.extensions: extensions
 FileInstruction; meta.info: Deferred SupervisedKeysData _FeaturesField _OfFiles; meta.json_ld: Terms; meta.lazy_card:
 LazyCard LazyDatasetInfos; meta.listings: Listing; meta.reference: DatasetRef split_version; meta.row_blocks: RowBlocks;
 meta.rows: RowRange; meta.shard_lengths: ShardLengths; meta.small_files: UnfitFileError; meta.split: AbsoluteRange
-NamedSplit Split _Recorded parse_split; meta.split_info: SplitDict SplitInfo; meta.split_part: EvenCut SplitPart
+NamedSplit _Recorded parse_split; meta.split_info: SplitDict SplitInfo; meta.split_part: EvenCut SplitPart
 is_split_name; meta.sub_split: SubSplitInfo _Shards; meta.tfds_description: TfdsDescription TfdsSplit _refusing; optional:
 needed; progress: Progress Switch _PrintedLines _Silent are_progress_bars_disabled disable_progress_bars
 enable_progress_bars is_progress_bar_enabled FileMeter Meter; publish.dataset_card: _Merge; publish.parquet_shards:
@@ -161,8 +162,9 @@ ScriptSource; results.cached: Result; results.widening: WideningWriter Written; 
 Column; rows.file_names: FileNames; rows.formatted: CompletedRows CustomRows TableRows; rows.generator_rows: Recipe;
 rows.identified: Identified _Inverse; rows.lazy_values: LazyDict _Untouched; rows.lineage: Lineage; rows.origin: fetch;
 rows.row_block: RowBlock; rows.view: RowView; scripting.collected: Collected _OnDisk; scripting.compat.datasets:
-ScriptSequence _ScriptSequenceType; scripting.compat.eager: EagerDataset EagerGraph EagerTensor RecordDataset TensorShape
-TrainExample TrainFeature TrainFeatures TrainSequenceExample _FeatureLists _FeatureMap _FeatureSteps _ValueList;
+ScriptSequence _ScriptSequenceType; scripting.compat.eager: EagerDataset EagerGraph EagerTensor RaggedTensor RecordDataset
+ResizeMethod TensorShape TrainExample TrainFeature TrainFeatures TrainSequenceExample
+_FeatureLists _FeatureMap _FeatureSteps _ValueList;
 scripting.epath_standin: Path as_path; scripting.faces: Face; scripting.gfile: GFile _OpensFiles _ReopenedFile _Status
 _Text; scripting.lazy_packages: Absent LazyImports LazyModules; scripting.modules: Imports Module Relative Script;
 scripting.old_helpers: NestedDataStructure PostProcessedInfo; scripting.sandbox.answers: PrefetchedFiles;
@@ -190,9 +192,11 @@ ChangedRowsError Chunks; store.code_reach: Reach; store.commit: Staging; store.c
 RowDigest; store.derived_shard: DerivedShard; store.difference: Difference RowDifference; store.file_structure: FilePlaces
 FileStructure Span; store.filled: FilledShard; store.fingerprint: Hasher; store.garbage: Garbage; store.identity:
 ValueWriter _Missing; store.index_cache: IndexCache; store.layout: StagingName; store.lazy_shards: LazyShards;
-store.manifest: Manifest ShardRecord SourceRecord; store.module_state: ModuleStateError _Seeing; store.one_type:
-IncomparableError; store.paired_columns: FeatureChange PairedColumn; store.pieces: BatchLocations BatchRows HasLocations
-PartSummer PartSums; store.places: Places; store.readers: Reader _ArrowReader _ParquetReader _StreamReader _PartReader;
+store.manifest: Manifest ShardRecord SourceRecord; store.source: Chosen; store.shard_records: ShardIndex IndexedSplit
+_OfSplit _Names; store.module_state: ModuleStateError _Seeing; store.one_type:
+IncomparableError; store.paired_columns: FeatureChange PairedColumn; store.pieces: BatchLocations BatchRows BatchRowsOf
+RowRanges HasLocations PartSummer PartSums; store.places: Places; store.readers: Reader
+_ArrowReader _ParquetReader _StreamReader _PartReader;
 store.shard: ColumnsShard FileShard MemoryShard ShardCache; store.swap: StagedFolder; store.table: RowTable ZippedShard;
 store.verify: Problem; store.writer: ShardWriter _ArrowShard _OpenShard _ParquetShard; stream.aligning: Aligned;
 stream.audit: Audit LaneRows audit; stream.block: ArrowBlock DecodedBlock DictBlock Failures Kinds; stream.block_costs:
@@ -222,7 +226,8 @@ stream.sources.block_reader: BlockRequest; stream.steps: Batch ChangeColumns Fil
 _Whole; stream.stream_exports: StreamExports; stream.stream_making: StreamMaking; stream.stream_pushing: StreamPushing;
 stream.stream_shards: StreamRows; stream.streamed: Streamed at_least_one; stream.transforming: Transforming;
 tfds.beam_splits: BeamSplits; tfds.conll: ConllBuilderConfig ConllDatasetBuilder ConllUBuilderConfig ConllUDatasetBuilder
-_Conll; tfds.connectors: Connector DatasetColumns FeaturesDict ListColumns ListFeature ScalarFeature TensorInfo TensorList
+_Conll; tfds.connectors: Connector DatasetColumns FeaturesDict ListColumns ListFeature ScalarFeature SerializedInfo TensorInfo
+TensorList
 connector_of list_of; tfds.dataframe: as_dataframe; tfds.decoding: PartialDecoding SkipDecoding changed make_decoder;
 tfds.downloads: ExtractMethod Members Resource SeekableMember; tfds.element_steps: ElementFunction FilterElements
 MapElements NumberElements; tfds.elements: Batched Form Supervised Whole; tfds.features: BBox BBoxFeature BBoxFormat
@@ -238,9 +243,11 @@ transforms.mapping: Mapper _Stored; transforms.returned: ColumnEncoder; transfor
 Aggregation GroupFunction; dataset.relational: GroupBy Relational; stream.transforms: ExpressionMask; builders.binary: Avro
 Excel ExcelConfig Numpy NumpyConfig Orc Sqlite SqliteConfig TableConfig _Binary; scripting.compat.tensorflow: EagerSession
 OneShotIterator; engines.executor: ExecutorEngine; engines.ray: RayEngine; engines.dask: DaskEngine; viewer.report:
-_Correlations _Overlap _Pass _Report; viewer.queries: View _Base; viewer.pictures: Picture Pictures _Coder _StoppedError;
+_Correlations _Overlap _Pass _Report; viewer.queries: View _Base; viewer.pictures: Picture Pictures _Coder _StoppedError
+_PairCounts;
 viewer.cells: Limits; viewer.opening: Opened; viewer.media: Content; viewer.server: Viewer; building.write.exchange:
-Exchange; store.diff: _Tables; io.tfds: TfdsForm TfdsRows; stream.io.write: _Attempt
+Exchange; store.diff: _Tables; io.tfds: TfdsForm TfdsRows; stream.io.write: _Attempt;
+tfds.reading: SerializedParser
 """
 
 # Names with several definitions in the library: the package or module in which each is defined now, and its recorded module.
@@ -253,7 +260,7 @@ Audio: features=features.audio tfds=tfds.features; BeamBasedBuilder: building=bu
 dataset.transforms.values=transforms.inputs stream.nodes.block=stream.block; BuilderConfig: building=building.builder_config
 tfds=tfds.tfds_builder; ClassLabel: features=features.labels tfds.connectors=tfds.connectors tfds.features=tfds.features;
 Clock: engines.threads=fetch.retry stream.nodes.shard=stream.tap; Columns: builders._croissant_rows=builders._croissant_rows
-builders._csv_types=builders._csv_form; Cut: meta=meta.card_cut stream=stream.order; Dataset: dataset=dataset.dataset
+builders._csv_reader=builders._csv_form; Cut: meta=meta.card_cut stream=stream.order; Dataset: dataset=dataset.dataset
 slim=slim.slim_dataset tfds=tfds.features; DatasetBuilder: building=building.builder tfds=tfds.tfds_builder; DatasetInfo:
 meta=meta.info tfds=tfds.tfds_info; Decoder: features=features.codec tfds=tfds.decoding; DownloadConfig:
 fetch=fetch.download_config tfds=tfds.downloads; DownloadManager: fetch=fetch.download tfds=tfds.downloads; Facts:
@@ -280,7 +287,8 @@ resolve=resolve.request fetch.cache=fetch.cache; Row: store=rows.row_block tfds=
 building.write.runs=building.sorted_runs dataset.transforms.jobs=transforms.new_columns; RunWriter:
 building.write.runs=building.sorted_runs dataset.transforms.jobs=transforms.new_columns; Sequence: features=features.base
 tfds=tfds.features; Shard: store.shard=store.shard stream.io.write=exchange.stream_writing; Shards:
-io.save_to_disk=exchange.saving stream.nodes.shard=stream.nodes.shard; Source: builders=builders._source
+io.save_to_disk=exchange.saving stream.nodes.shard=stream.nodes.shard; Split:
+meta=meta.split tfds=tfds.info; Source: builders=builders._source
 store=rows.lazy_values fetch.transfer=fetch.transfer resolve.request=resolve.request
 stream.nodes.positions=stream.nodes.positions; TFRecordReader: records=records.tfrecord_reader slim=slim.sample_readers;
 Tensor: slim=slim.item_handlers tfds=tfds.features; Text: builders=builders.text tfds=tfds.features; Translation:

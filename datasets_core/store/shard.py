@@ -11,7 +11,7 @@ import os
 import threading
 import weakref
 from collections import OrderedDict
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from functools import lru_cache
 from typing import Any, Protocol
 
@@ -21,10 +21,8 @@ from datasets_core import files
 from datasets_core.errors import DamagedShardError, DatasetDiskError, FileNotFoundDatasetsError
 from datasets_core.errors.loading import PASSING
 from datasets_core.store.fingerprint import Hasher
-from datasets_core.store.manifest import ARROW_MAGIC, PartSums, check_ends, check_size, make_mark, refuse_irregular, sound_mark
-from datasets_core.store.pieces import BatchLocations, locations_of_file
-
-# Readers of an open file: the batches of an Arrow file, an Arrow stream or a Parquet file, one by one.
+from datasets_core.store.manifest import ARROW_MAGIC, check_ends, check_size, make_mark, refuse_irregular, sound_mark
+from datasets_core.store.pieces import BatchLocations, PartSums, check_names, is_resident, locations_of_file
 
 
 class Reader(Protocol):
@@ -171,9 +169,9 @@ class _PartReader:
             self._compare(index, data)
         return pa.ipc.read_record_batch(pa.ipc.read_message(data), self.schema)
 
-    def compare(self, index: int) -> None:
-        """Compare a batch with its checksum, unless it was already."""
-        if not self._compared[index]:
+    def compare(self, index: int, is_asked: bool) -> None:
+        """Compare a batch with its checksum, unless it was already; if it is not asked, only one that is in memory."""
+        if not self._compared[index] and (is_asked or is_resident(self._bytes(index + 1))):
             self._compare(index, self._bytes(index + 1))
 
     def _compare(self, index: int, data: pa.Buffer) -> None:
@@ -189,14 +187,6 @@ class _PartReader:
 
 
 READERS: dict[str, Callable[[Any], Reader]] = {"arrow": _ArrowReader, "stream": _StreamReader, "parquet": _ParquetReader}
-
-
-def check_names(fields: Iterable[pa.Field]) -> None:
-    """Read every name, since only then pyarrow detects a damaged name that is not text."""
-    for field in fields:
-        _ = field.name
-        if pa.types.is_nested(field.type):
-            check_names([field.type.field(index) for index in range(field.type.num_fields)])
 
 
 def _span(source: Any) -> tuple[int, int]:
@@ -471,8 +461,7 @@ class FileShard:
         is_read: True to read a local file batch by batch instead of mapping it: batches leave the memory after use.
         sums: text of the `PartSums` of an Arrow file; "" if they were not recorded.
         verify_reads: the setting of that name.
-        is_foreign: True for a file that others may have written: every value of a mapped file is checked before the first
-            of them is used, once for each file (`sound_mark`); those of other files when a batch is read.
+        is_foreign: True for a file of others: values of a mapped one are checked before the first is used (`sound_mark`).
     """
 
     def __init__(
@@ -541,8 +530,8 @@ class FileShard:
         with self._lock:
             if self._is_foreign and self.is_mapped:
                 self.validate_once()
-            if self._verify_reads == "all":
-                self.compare(index)
+            if self._verify_reads != "never":
+                self.compare(index, is_asked=self._verify_reads == "all")
             batch: pa.RecordBatch = self._read(lambda reader: reader.batch(index))
             if self._rows is not None and batch.num_rows != self._rows[index]:
                 reason = f"batch {index} has {batch.num_rows} rows, expected {self._rows[index]}"
@@ -558,17 +547,16 @@ class FileShard:
                 self._shard_cache.keep(self._token, index, batch)
             return batch
 
-    def compare(self, index: int) -> None:
+    def compare(self, index: int, *, is_asked: bool = True) -> None:
         """See `Shard`; a batch that is read instead of mapped is compared when it is read."""
         if self.sums and self.is_mapped and self._verify_reads != "never":
-            self._read(lambda reader: reader.compare(index) if isinstance(reader, _PartReader) else None)
+            self._read(lambda reader: reader.compare(index, is_asked) if isinstance(reader, _PartReader) else None)
 
     def _damaged(self, index: int | None) -> DamagedShardError:
         """Return the error for a batch that differs from what was written; None: for the bytes before or after the batches."""
         if index is None:
             return DamagedShardError(self.path, "the bytes before or after its batches differ from their checksum")
-        first = sum(self.batch_rows()[:index])
-        rows = range(first, first + self.batch_rows()[index])
+        rows = range(first := sum(self.batch_rows()[:index]), first + self.batch_rows()[index])
         reason = f"batch {index} (rows {rows.start:,} to {rows.stop - 1:,} of this shard) differs from its checksum"
         return DamagedShardError(self.path, reason, batch=index, rows=rows)
 
@@ -620,6 +608,9 @@ class FileShard:
         except DAMAGE as error:
             if isinstance(error, OSError) and error.errno in PASSING:
                 raise DatasetDiskError.of(error, self.path) from error
+            from datasets_core.store.source import note_damage  # which imports this module
+
+            note_damage(self.path)
             if isinstance(error, DamagedShardError):
                 raise
             raise DamagedShardError(self.path, f"cannot be read ({error})") from error
@@ -638,8 +629,7 @@ class FileShard:
             sums = PartSums(self.sums)
         except ValueError as error:
             raise DamagedShardError(self.path, f"{error}, as they are on record") from error
-        size = source.size if isinstance(source, pa.Buffer) else source.size()
-        check_size(self.path, sums.size, size)
+        check_size(self.path, sums.size, source.size if isinstance(source, pa.Buffer) else source.size())
         compared = bytearray(len(sums))
         if isinstance(source, pa.MemoryMappedFile):
             found = os.stat(self.path)

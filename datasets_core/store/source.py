@@ -8,8 +8,9 @@ import os
 import threading
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, overload
 
+import numpy as np
 import pyarrow as pa
 
 from datasets_core import files
@@ -18,11 +19,12 @@ from datasets_core.errors import DamagedShardError, ManifestError
 from datasets_core.features.media.media import MediaPaths
 from datasets_core.features.schema import plain_schema
 from datasets_core.meta.info import Deferred
-from datasets_core.meta.splits import ReadInstruction, RowRange
+from datasets_core.meta.splits import ReadInstruction
 from datasets_core.store.fingerprint import Hasher
 from datasets_core.store.manifest import (
     MANIFEST_NAME,
     MAX_BELIEVED,
+    MAX_IN_JSON,
     Manifest,
     ShardRecord,
     check_ends,
@@ -31,7 +33,7 @@ from datasets_core.store.manifest import (
     located,
     read_manifest,
 )
-from datasets_core.store.pieces import BatchRows, FileStructure, Span
+from datasets_core.store.pieces import BatchRows, BatchRowsOf, FileStructure, Ints, RowRange, RowRanges, Span
 from datasets_core.store.shard import FileShard, Shard, ShardCache, loaded, parquet_schema
 from datasets_core.store.table import LazyShards, RowTable
 
@@ -129,12 +131,10 @@ def open_rows(
     if own is not None:
         return own
     verify_reads = settings().verify_reads
-    by_split = manifest.split_shards()
-    numbers: dict[tuple[str, int], int] = {}
-    for found in ranges:
-        numbers.setdefault((found.split, found.shard), len(numbers))
-    records = [by_split[split][shard] for split, shard in numbers]
-    if is_asked:
+    found = RowRanges.of(ranges)
+    pairs, numbers = _distinct(found.array[:, :2])
+    records, rows = _records_of(manifest, found.splits, pairs)
+    if is_asked and len(records) <= MAX_IN_JSON:
         check_shards(folder, records, manifest.file_format, storage_options)
     caches: list[ShardCache] = []  # one, made with the first shard
     located_in = _paths_in(folder)
@@ -163,20 +163,110 @@ def open_rows(
         schema = _schema_on_record(manifest)
         if schema is not None:
             return schema
-        first = (records or list(manifest.shards))[:1]  # any of them holds it, whatever the split
+        first = (records or manifest.shards)[:1]  # any of them holds it, whatever the split
         check_shards(folder, first, manifest.file_format, storage_options)
         return _stored_schema(manifest, opened(first[0], None)) if first else _described_schema(manifest)
 
     deferred = Deferred(schema_of_shards)
     is_lazy = is_lazy and bool(manifest.schema) and type(vars(manifest.info)["features"]) is Deferred
-    rows = [BatchRows(record.batches) for record in records]
-    if is_foreign and sum(map(len, rows)) > MAX_BELIEVED:
-        for record in records:
-            opened(record, None).check_count()
+    if is_foreign:
+        _check_counts(records, rows, lambda record: opened(record, None))
     shards = LazyShards(rows, lambda number: opened(records[number], deferred.value))
     held: Sequence[Shard] = [loaded(shard) for shard in shards] if in_memory else shards
-    runs = [(numbers[r.split, r.shard], r.start, r.stop) for r in ranges]
+    runs = np.column_stack([numbers, found.array[:, 2:]])
     return RowTable.from_shards(held, runs, schema=deferred if is_lazy else deferred.value, structure=structure)
+
+
+def _distinct(pairs: Ints) -> tuple[Ints, Ints]:
+    """Return pairs of split and shard, each once, in the order of their first range, and the number of that of each range."""
+    if (pairs[1:, 0] == pairs[:-1, 0]).all() and (pairs[1:, 1] > pairs[:-1, 1]).all():
+        return pairs, np.arange(len(pairs))
+    keys = (pairs[:, 0] << 40) + pairs[:, 1]
+    order = np.argsort(keys, kind="stable")
+    is_first = np.diff(keys[order], prepend=-1) > 0
+    firsts = order[is_first]
+    ranks = np.empty(len(firsts), np.int64)
+    ranks[np.argsort(firsts)] = np.arange(len(firsts))
+    numbers = np.empty(len(keys), np.int64)
+    numbers[order] = ranks[np.cumsum(is_first) - 1]
+    return pairs[np.sort(firsts)], numbers
+
+
+def _records_of(
+    manifest: Manifest, splits: Sequence[str], pairs: Ints
+) -> tuple[Sequence[ShardRecord], Sequence[Sequence[int]]]:
+    """Return the records of shards, and the rows of their batches."""
+    if (index := manifest.index) is not None:
+        chosen = index.numbers(splits, pairs)
+        return Chosen(manifest.shards, chosen), BatchRowsOf(index.runs, chosen)
+    by_split = manifest.split_shards()
+    numbers: list[list[int]] = pairs.tolist()
+    records = [by_split[splits[split]][shard] for split, shard in numbers]
+    return records, [BatchRows(record.batches) for record in records]
+
+
+class Chosen(Sequence[ShardRecord]):
+    """Some shards of an index, by their numbers."""
+
+    def __init__(self, shards: Sequence[ShardRecord], numbers: Ints) -> None:
+        self._shards, self._numbers = shards, numbers
+
+    def __len__(self) -> int:
+        return len(self._numbers)
+
+    @overload
+    def __getitem__(self, index: int) -> ShardRecord: ...
+    @overload
+    def __getitem__(self, index: slice) -> Chosen: ...
+    def __getitem__(self, index: int | slice) -> ShardRecord | Chosen:
+        found = self._numbers[index]
+        return Chosen(self._shards, found) if isinstance(index, slice) else self._shards[int(found)]
+
+
+def _check_counts(
+    records: Sequence[ShardRecord], rows: Sequence[Sequence[int]], opened: Callable[[ShardRecord], FileShard]
+) -> None:
+    """Compare recorded numbers of batches with those of the files, where they are very many; of an index those of its largest
+    shards.
+    """
+    if not isinstance(rows, BatchRowsOf):
+        counts = np.fromiter(map(len, rows), np.int64, len(rows))
+        doubtful = list(range(len(rows))) if counts.sum() > MAX_BELIEVED else []
+    else:
+        num_runs, flat = rows.coded(np.arange(len(rows)))
+        ends = np.concatenate([[0], np.cumsum(flat[:, 1])])[np.concatenate([[0], np.cumsum(num_runs)])]
+        doubtful = np.flatnonzero(np.diff(ends) > MAX_BELIEVED // max(1, len(rows)) + MAX_IN_JSON).tolist()
+    for number in doubtful:
+        opened(records[number]).check_count()
+
+
+# Damage that a reader found: the next load compares the shards of the folder, and makes the damaged ones again.
+
+
+_DAMAGED = ".damaged"
+
+
+def note_damage(path: str) -> None:
+    """Note in the folder of a built dataset that a reader found damage in a shard; a read-only folder stays as it is.
+
+    Args:
+        path: the shard.
+    """
+    folder = os.path.dirname(path)
+    if not files.is_url(path) and os.path.exists(os.path.join(folder, MANIFEST_NAME)):
+        with contextlib.suppress(OSError):
+            open(os.path.join(folder, _DAMAGED), "ab").close()
+
+
+def has_damage(folder: str) -> bool:
+    """Return True if a reader has found damage in a folder."""
+    return not files.is_url(folder) and os.path.exists(os.path.join(folder, _DAMAGED))
+
+
+def clear_damage(folder: str) -> None:
+    """Remove the note of damage, if there is one."""
+    with contextlib.suppress(FileNotFoundError), files.disk_errors(folder):
+        os.unlink(os.path.join(folder, _DAMAGED))
 
 
 def structure_of(manifest: Manifest, split: str | ReadInstruction) -> FileStructure | None:
@@ -340,7 +430,10 @@ def verify_folder(
         return [Problem(error.path, "manifest", error.reason)]
     if manifest is None:
         return [Problem(path, "manifest", "there is no finished dataset here: the manifest is missing")]
-    names = {shard.name for shard in manifest.shards}
+    try:
+        names = manifest.file_names()
+    except ManifestError as error:
+        return [Problem(error.path, "manifest", error.reason)]
     lock = threading.Lock()
 
     def told(num_bytes: int) -> None:

@@ -107,6 +107,7 @@ class RowTable:
         self._places: Places | None = None
         self._opened: dict[int, pa.RecordBatch] = {}
         self._compared: set[int] = set()
+        self._ended = 0, 0
 
     @cached_property
     def schema(self) -> pa.Schema:
@@ -139,7 +140,7 @@ class RowTable:
     def from_shards(
         cls,
         shards: Sequence[Shard],
-        ranges: Sequence[tuple[int, int, int]] | None = None,
+        ranges: Sequence[tuple[int, int, int]] | Ints | None = None,
         *,
         schema: pa.Schema | Deferred | None = None,
         structure: FileStructure | None = None,
@@ -307,19 +308,20 @@ class RowTable:
                 self._shards[shard].compare(batch)
             self._compared.add(k)
 
-    def run(self, k: int, start: int, stop: int) -> pa.RecordBatch:
-        """Return rows `start` to `stop` of piece `k`; its checksum is compared when its first row is read."""
-        if not start:
+    def passed(self, k: int, start: int, stop: int) -> None:
+        """Compare piece `k` if its rows `start` to `stop` are read on from its first one, or from the end of the last run."""
+        if not start or self._ended == (k, start):
             self.compare(k)
+        self._ended = k, stop
+
+    def run(self, k: int, start: int, stop: int) -> pa.RecordBatch:
+        """Return rows `start` to `stop` of piece `k` (see `passed`)."""
+        self.passed(k, start, stop)
         piece = self.piece(k)
         return piece if not start and stop >= piece.num_rows else piece.slice(start, stop - start)
 
     def is_mapped(self, k: int) -> bool:
-        """True if holding piece `k` is free.
-
-        A decoded piece (Parquet, compression) takes memory while it is held; pieces of very many files take mappings,
-        whose number is limited.
-        """
+        """True if holding piece `k` is free: a decoded one takes memory, one of very many files one of few mappings."""
         return self._holds and self._shards[int(self._pieces[k, 0])].is_mapped
 
     @property
@@ -350,10 +352,9 @@ class RowTable:
         k, offset = self.locate(start)
         left = stop - start
         while left:
-            if not offset:
-                self.compare(k)
             piece = self.piece(k)
             end = min(piece.num_rows, offset + left)
+            self.passed(k, offset, end)
             left -= end - offset
             step = max_rows or end - offset
             for at in range(offset, end, step):

@@ -21,7 +21,8 @@ from datasets_core import files
 from datasets_core.config import settings
 from datasets_core.errors import CastError, ConfigurationError
 from datasets_core.features.schema import plain_schema, plain_type
-from datasets_core.store.manifest import EXTENSIONS, ShardRecord, crc32c_extend, runs, temporary_path
+from datasets_core.store.manifest import EXTENSIONS, ShardRecord, runs, temporary_path
+from datasets_core.store.pieces import crc32c_extend
 
 if TYPE_CHECKING:
     from datasets_core.engines.threads import Job
@@ -36,7 +37,7 @@ _INLINE_BYTES = 2 << 20  # a file no larger than this is hashed at the end, whic
 class PartSummer:
     """Computes the text of `PartSums` while a file is written from start to end.
 
-    >>> from datasets_core.store.manifest import PartSums
+    >>> from datasets_core.store.pieces import PartSums
     >>> summer = PartSummer()
     >>> summer.update(b"he")
     >>> summer.cut(4)
@@ -646,3 +647,20 @@ class _ParquetShard(_OpenShard):
         self._waiting_bytes = 0
         self.batch_rows.append(table.num_rows)
         self._writer.write_table(table, row_group_size=max(table.num_rows, 1))
+
+
+def sums_of_stream(text: str, path: str) -> str:
+    """Return the sums of the stream in an Arrow file: its parts without the magic bytes before it and the footer after it.
+
+    Args:
+        text: the sums of the file.
+        path: a copy of the stream.
+    """
+    extend = crc32c_extend()
+    if not text or extend is None:
+        return ""
+    first, *batches, _ = text.split(" ")
+    with open(path, "rb") as handle:
+        head = handle.read(int(first.partition(":")[0], 16) - 8)
+    end = b"\xff\xff\xff\xff\0\0\0\0"
+    return " ".join([f"{len(head):x}:{extend(0, head):08x}", *batches, f"{len(end):x}:{extend(0, end):08x}"])

@@ -112,7 +112,8 @@ class IterableDataset(StreamExports, StreamMaking, Frames):
         features = self._known_features()
         if features is None:
             rows = list(self.with_format(None).take(_RESOLVING_ROWS))
-            features = type(self).from_list(rows).features if rows else None
+            names = dict.fromkeys(name for row in rows for name in row)
+            features = type(self).from_list([{**names, **row} for row in rows]).features if rows else None
         other = copy.copy(self)
         other._info = self._info.copy()
         other._info.features = features

@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import copy
 import dataclasses
+import zlib
 from collections.abc import Iterable, Mapping
 from typing import Any, NamedTuple, cast
 
@@ -460,11 +461,105 @@ class _Columns(Features):
         """Shape and dtype of each column."""
         return {name: info_of(feature) for name, feature in self.items()}
 
-    get_serialized_info = get_tensor_info
+    def get_serialized_info(self) -> SerializedInfo:
+        """Shape and dtype of each column, for `tfds.core.example_parser.ExampleParser`."""
+        return SerializedInfo(self)
+
+    def deserialize_example(self, serialized_example: Any, *, decoders: object = None) -> Any:
+        """Return the row of a serialized `tf.train.Example` that TFDS wrote, with arrays and numpy scalars as values.
+
+        Args:
+            serialized_example: its bytes.
+            decoders: ignored.
+
+        Raises:
+            ExampleError: the record does not fit the features.
+        """
+        return self.decode_example(self.get_serialized_info().parse(serialized_example))
+
+    deserialize_example_np = deserialize_example
+
+    def decode_example(self, example: Any, *args: Any, **kwargs: Any) -> Any:
+        """Return a row with images decoded from the bytes of their files, and arrays and numpy scalars as values."""
+        from datasets_core.tfds.elements import as_bytes, converter  # it imports this module
+
+        plain = {name: _decodable(feature, example[name]) for name, feature in self.items()}
+        return as_bytes(converter(dict(self))(super().decode_example(plain, *args, **kwargs)))
 
     def encode_example(self, example: Any) -> Any:
         """Return a row in stored form."""
         return {name: encode_value(feature, example.get(name)) for name, feature in self.items()}
+
+
+def _decodable(feature: Any, value: Any) -> Any:
+    """Return a value in stored form: an image from the bytes of its file, and arrays as lists."""
+    if isinstance(feature, Mapping):
+        return {name: _decodable(inner, value[name]) for name, inner in feature.items()}
+    value = value.tolist() if isinstance(value, (np.ndarray, np.generic)) else value
+    if isinstance(feature, (List, LargeList)) and isinstance(value, Mapping):
+        value = _rows_of(value)
+    if isinstance(feature, (List, LargeList)) and isinstance(value, list):
+        return [_decodable(feature.feature, each) for each in value]
+    return {"bytes": value, "path": None} if isinstance(feature, ImageArray) and isinstance(value, bytes) else value
+
+
+def _rows_of(columns: Mapping[str, Any]) -> list[dict[str, Any]]:
+    """Return the dicts of a dict of lists, also of nested ones."""
+    parts = [_rows_of(value) if isinstance(value, Mapping) else value for value in columns.values()]
+    return [dict(zip(columns, row, strict=True)) for row in zip(*parts, strict=True)]
+
+
+class SerializedInfo(dict[str, Any]):
+    """Shape and dtype of columns by name, which can parse serialized rows.
+
+    Args:
+        features: features of the columns.
+    """
+
+    def __init__(self, features: _Columns) -> None:
+        super().__init__(features.get_tensor_info())
+        self.features = features
+
+    def parse(self, serialized: Any) -> dict[str, Any]:
+        """Return a serialized row in stored form, with images as files.
+
+        Raises:
+            ExampleError: the record does not fit the features.
+        """
+        from datasets_core.building.tfds_folders.columns import TfdsReader  # only scripts with records of TFDS need these
+        from datasets_core.building.tfds_folders.layout import layout_of
+        from datasets_core.io.tfds import TfdsForm
+        from datasets_core.records.wire.messages import decode_example
+        from datasets_core.records.wire.values import RecordBlock
+
+        data = serialized.item() if isinstance(serialized, np.ndarray) else serialized
+        form = TfdsForm(self.features)
+        _set_encodings(form.content, decode_example(data), "")
+        layout = layout_of(form.content, form.labels.get, path="features of the script")
+        rows: list[dict[str, Any]] = TfdsReader(layout).read(RecordBlock.of([data])).to_pylist()
+        return rows[0]
+
+
+def _set_encodings(form: Any, found: Mapping[str, Any], key: str) -> None:
+    """Set how arrays are encoded, which features of this library do not say: as in the record."""
+    if "featuresDict" in form:
+        for name, inner in form["featuresDict"]["features"].items():
+            _set_encodings(inner, found, f"{key}/{name}" if key else name)
+    elif "sequence" in form:
+        _set_encodings(form["sequence"]["feature"], found, key)
+    elif "tensor" in form and form["tensor"]["dtype"] != "string" and key in found:
+        is_bytes = found[key].kind == "bytes"
+        values = found[key].values if is_bytes else ()
+        is_packed = is_bytes and all(each[:1] == b"\x78" and _is_zlib(each) for each in values)
+        form["tensor"]["encoding"] = "zlib" if is_packed else "bytes" if is_bytes else "none"
+
+
+def _is_zlib(data: bytes) -> bool:
+    try:
+        zlib.decompress(data)
+    except zlib.error:
+        return False
+    return True
 
 
 class FeaturesDict(_Columns):
@@ -480,6 +575,17 @@ class FeaturesDict(_Columns):
             raise ArgumentTypeError(f"{args[0]!r} is not a dict of features", advice="Pass a dict from name to feature")
         kwargs.pop("doc", None)
         super().__init__(*args, **kwargs)
+
+    @property
+    def feature(self) -> FeaturesDict:
+        """The feature of one dict of a list of dicts, which is a dict of lists in prepared folders.
+
+        Raises:
+            AttributeError: not all of the features are lists.
+        """
+        if not self or not all(isinstance(each, List) for each in self.values()):
+            raise AttributeError("FeaturesDict has no attribute 'feature', since not all of its features are lists")
+        return FeaturesDict({name: cast(List, each).feature for name, each in self.items()})
 
 
 class ListColumns(_Columns):

@@ -11,7 +11,6 @@ if TYPE_CHECKING:
     from datasets_core.meta.split_info import SplitDict as SplitDict
     from datasets_core.meta.split_info import SplitInfo as SplitInfo
     from datasets_core.meta.split_info import SubSplitInfo as SubSplitInfo
-    from datasets_core.meta.splits import Split as Split
     from datasets_core.meta.version import Experiment as Experiment
     from datasets_core.meta.version import Version as Version
     from datasets_core.scripting.compat.packages import Path as Path
@@ -23,6 +22,7 @@ if TYPE_CHECKING:
     from datasets_core.tfds.info import Metadata as Metadata
     from datasets_core.tfds.info import MetadataDict as MetadataDict
     from datasets_core.tfds.info import ReadInstruction as ReadInstruction
+    from datasets_core.tfds.info import Split as Split
     from datasets_core.tfds.info import skip_registration as skip_registration
     from datasets_core.tfds.loading import BenchmarkResult as BenchmarkResult
     from datasets_core.tfds.tfds_builder import BeamBasedBuilder as BeamBasedBuilder
@@ -40,11 +40,10 @@ _HOMES = homes(
         "datasets_core.building.versions": "BlockedVersions",
         "datasets_core.errors": "DatasetNotFoundError",
         "datasets_core.meta.split_info": "SplitDict SplitInfo SubSplitInfo",
-        "datasets_core.meta.splits": "Split",
         "datasets_core.meta.version": "Experiment Version",
         "datasets_core.scripting.compat.packages": "Path as_path lazy_imports",
         "datasets_core.tfds.info": (
-            "BeamMetadataDict DatasetIdentity DatasetInfo Metadata MetadataDict ReadInstruction skip_registration"
+            "BeamMetadataDict DatasetIdentity DatasetInfo Metadata MetadataDict ReadInstruction Split skip_registration"
         ),
         "datasets_core.tfds.loading": "BenchmarkResult",
         "datasets_core.tfds.tfds_builder": (

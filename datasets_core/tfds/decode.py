@@ -77,6 +77,15 @@ def changed(features: Mapping[str, FeatureType], decoders: Any) -> FeaturesDict:
     return found
 
 
+def _skipped_below(feature: FeatureType) -> FeatureType:
+    """Return a feature whose images, if any, are not decoded."""
+    if isinstance(feature, List):
+        return List(_skipped_below(feature.feature), length=feature.length, id=feature.id)
+    if isinstance(feature, dict):
+        return {name: _skipped_below(inner) for name, inner in feature.items()}
+    return feature.skipped() if isinstance(feature, ImageArray) else feature
+
+
 def _skipped(name: str, feature: FeatureType, decoder: Any) -> FeatureType:
     if isinstance(feature, dict) and isinstance(decoder, Mapping):
         return {
@@ -91,4 +100,6 @@ def _skipped(name: str, feature: FeatureType, decoder: Any) -> FeatureType:
         return List(_skipped(name, feature.feature, decoder), length=feature.length, id=feature.id)
     if isinstance(feature, ImageArray):
         return feature.skipped()
+    if isinstance(feature, dict) and all(isinstance(inner, List) for inner in feature.values()):  # lists of dicts
+        return {inner: _skipped_below(kind) for inner, kind in feature.items()}
     raise ConfigurationError(f"{name!r} is not decoded", advice="Remove its decoder", value=name)

@@ -18,7 +18,7 @@ import numpy.typing as npt
 from datasets_core.config import settings
 from datasets_core.errors import CastError, ConfigurationError
 from datasets_core.features.media.media import MediaPaths
-from datasets_core.features.media.types import Image
+from datasets_core.features.media.types import Image, fast_jpeg
 from datasets_core.features.serialization import IMAGE_DTYPES, IMAGE_MODES, image_id, image_mode, image_of_id
 from datasets_core.optional import needed
 
@@ -264,7 +264,7 @@ class ImageArray(Image):
             if data is None:
                 with paths.open(str(path)) as file:
                     data = file.read()
-            if (found := _fast_jpeg(data, self.shape[2])) is not None:
+            if (found := fast_jpeg(data, self.shape[2])) is not None:
                 return found
         array = np.asarray(super()._decode(data, path, paths))
         shaped = array[..., None] if array.ndim == 2 else array
@@ -277,23 +277,6 @@ class ImageArray(Image):
                 (np.asarray(image) >> 8).astype(np.uint8)
             )
         return image.convert(self.mode) if self.mode and self.mode != image.mode else image
-
-
-def _fast_jpeg(data: bytes, channels: int | None) -> np.ndarray[Any, Any] | None:
-    """Return the pixels of a JPEG file as TensorFlow decodes it: by the fast discrete cosine transform of libjpeg-turbo.
-
-    Returns:
-        an array of height, width and channels; None for other files, and for JPEG files of four components.
-    """
-    if not data.startswith(b"\xff\xd8\xff"):
-        return None
-    simplejpeg = needed("simplejpeg", "jpeg_dct='fast'", "datasets_core[jpeg]")
-    colours = simplejpeg.decode_jpeg_header(data)[2]
-    if colours not in ("Gray", "YCbCr", "RGB"):
-        return None
-    space = "GRAY" if (channels or (1 if colours == "Gray" else 3)) == 1 else "RGB"
-    found: np.ndarray[Any, Any] = simplejpeg.decode_jpeg(data, space, fastdct=True)
-    return found
 
 
 def _jpeg(array: np.ndarray[Any, Any]) -> dict[str, Any]:
@@ -322,6 +305,8 @@ def _made(
 def samples_of(value: Any) -> Any:
     """Return the samples of an audio clip: integers as in the file, with a second dimension for several channels.
 
+    The program `ffmpeg` decodes lossy formats, as in TFDS; without it libsndfile does, whose samples may differ a little.
+
     Args:
         value: path or open file of a clip; samples are returned unchanged.
 
@@ -333,11 +318,30 @@ def samples_of(value: Any) -> Any:
     soundfile = needed("soundfile", "Reading audio clips", "datasets_core[audio]")
     try:
         with soundfile.SoundFile(os.fspath(value) if isinstance(value, os.PathLike) else value) as sound:
-            return sound.read(dtype="int32" if sound.subtype in ("PCM_24", "PCM_32") else "int16")
+            program = shutil.which("ffmpeg") if sound.format in ("MP3", "MPEG", "OGG") else None
+            if program is None:
+                return sound.read(dtype="int32" if sound.subtype in ("PCM_24", "PCM_32") else "int16")
+        if hasattr(value, "read"):
+            value.seek(0)
+        return _lossy_samples(program, value.read() if hasattr(value, "read") else os.fspath(value))
     except (OSError, RuntimeError) as error:
         raise CastError(
             f"{value!r} is not readable audio: {error}", advice="Yield a path, an open file or samples", value=value
         ) from error
+
+
+def _lossy_samples(program: str, sound: str | bytes) -> Any:
+    source = sound if isinstance(sound, str) else "pipe:0"
+    done = subprocess.run(
+        [program, "-loglevel", "error", "-i", source, "-vn", "-acodec", "pcm_s16le", "-f", "wav", "-"],
+        input=b"" if isinstance(sound, str) else sound,
+        capture_output=True,
+        check=False,
+    )
+    if done.returncode:
+        raise OSError(done.stderr.decode(errors="replace").strip())
+    with needed("soundfile", "Reading audio clips", "datasets_core[audio]").SoundFile(io.BytesIO(done.stdout)) as decoded_sound:
+        return decoded_sound.read(dtype="int16")
 
 
 def frames_of(value: Any, frame: Any) -> Any:

@@ -11,7 +11,7 @@ import textwrap
 import threading
 from collections.abc import Iterator, Mapping, Sequence
 from contextvars import ContextVar
-from typing import Any, cast
+from typing import Any, ClassVar, cast
 
 from datasets_core.building.cache_key import source_file
 from datasets_core.errors import ConfigurationError, logger_of
@@ -96,6 +96,33 @@ _SCRIPTS = "datasets_core_scripts."  # modules of scripts read from a path
 _classes: dict[str, type] = {}
 _lock = threading.Lock()
 _skips: ContextVar[bool] = ContextVar("skips", default=False)
+
+
+class Split(str):
+    """The name of a split: a string. Unlike the splits of the library, `+` joins the texts, as in TFDS.
+
+    Args:
+        name: name of the split.
+
+    >>> Split.TRAIN, Split.TRAIN + "_05", Split("dev")
+    (Split('train'), 'train_05', Split('dev'))
+    """
+
+    __slots__ = ()
+    TRAIN: ClassVar[Split]
+    TEST: ClassVar[Split]
+    VALIDATION: ClassVar[Split]
+    ALL: ClassVar[Split]
+
+    def __new__(cls, name: str) -> Split:
+        """Return the name."""
+        return str.__new__(cls, name)
+
+    def __repr__(self) -> str:
+        return f"Split({super().__repr__()})"
+
+
+Split.TRAIN, Split.TEST, Split.VALIDATION, Split.ALL = map(Split, ("train", "test", "validation", "all"))
 
 
 @contextlib.contextmanager

@@ -24,6 +24,7 @@ from datasets_core.store.manifest import Manifest
 from datasets_core.store.rows.rows import Rows
 from datasets_core.stream.iterable import IterableDataset
 from datasets_core.stream.order.files import ReadConfig
+from datasets_core.tfds.connectors import SerializedInfo
 from datasets_core.tfds.decode import changed, chosen
 from datasets_core.tfds.elements import as_bytes, supervised
 from datasets_core.tfds.images import ImageArray
@@ -228,6 +229,39 @@ def _one(value: Any) -> Any:
     if callable(value):
         raise ArgumentTypeError(f"{value!r} has no values", advice="Pass a dataset, or values of one", value=value)
     return as_bytes(value)
+
+
+class SerializedParser:
+    """`tfds.core.example_parser.ExampleParser`: parses rows that TFDS serialized.
+
+    Args:
+        example_specs: the result of `get_serialized_info()` of features.
+    """
+
+    def __init__(self, example_specs: SerializedInfo) -> None:
+        self._specs = example_specs
+
+    def parse_example(self, serialized_example: Any) -> dict[str, Any]:
+        """Return a row, for `decode_example` of the features."""
+        return self._specs.parse(serialized_example)
+
+
+def ReadFromTFDS(  # noqa: N802 - its name in TFDS
+    builder: SplitReading, split: str, workers_per_shard: int = 1, **as_dataset_kwargs: Any
+) -> Any:
+    """Return the transform of Apache Beam for the rows of a split, as arrays, numpy scalars and bytes.
+
+    Args:
+        builder: a builder whose dataset is prepared.
+        split: a name or an expression.
+        workers_per_shard: ignored.
+        as_dataset_kwargs: arguments of `builder.as_dataset`.
+
+    Raises:
+        MissingDependencyError: Apache Beam is not installed.
+    """
+    beam = needed("apache_beam", "ReadFromTFDS", "datasets_core[beam]")
+    return beam.Create([split]) | beam.FlatMap(lambda part: as_numpy(builder.as_dataset(split=part, **as_dataset_kwargs)))
 
 
 # `as_dataframe`: rows of a stream as a pandas frame, which shows images and audio clips in notebooks.

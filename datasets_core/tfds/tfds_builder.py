@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import abc
 import contextlib
+import copy
 import dataclasses
 import importlib.util
 import inspect
@@ -33,6 +34,8 @@ from datasets_core.errors import (
     UnknownOptionError,
     logger_of,
 )
+from datasets_core.features.base import LargeList, List, Value
+from datasets_core.features.types import FixedShape
 from datasets_core.fetch.checksums import DownloadConfig as LibraryDownloadConfig
 from datasets_core.fetch.checksums import DownloadMode
 from datasets_core.files import join
@@ -76,8 +79,11 @@ class BeamSplits:
         if self._run is None:
             needed_for = f"{self._label}, a builder of Apache Beam,"
             beam_package(needed_for)
-            os.makedirs(self._above, exist_ok=True)
-            folder = tempfile.mkdtemp(prefix=".beam-", dir=self._above)
+            try:
+                os.makedirs(self._above, exist_ok=True)
+                folder = tempfile.mkdtemp(prefix=".beam-", dir=self._above)
+            except PermissionError:  # a confined script may only write into its own scratch folder
+                folder = tempfile.mkdtemp(prefix="datasets_core-beam-")
             weakref.finalize(self, shutil.rmtree, folder, ignore_errors=True)
             runner, options = self._told
             self._run = BeamRun(folder, runner=runner, options=options, needed_for=needed_for)
@@ -277,14 +283,16 @@ class DatasetBuilder(SplitReading, LibraryBuilder):
         self._beam = beam = BeamSplits(self.label, self._cache_dir_root, runner=self._beam_told[0], options=self._beam_told[1])
         arguments = (manager, beam.run.pipeline) if wants_pipeline(hook) else (manager,)
         # A generator yields its rows once.  While the splits are defined, the hook records its calls instead, so that jobs may
-        # run it in other processes, and again.
-        vars(self)["_generate_examples"] = _Taker(self._generate_examples)
+        # run it in other processes, and again.  With the pipeline, a hook that is not a generator makes collections of Beam.
+        makes_collections = wants_pipeline(hook) and not inspect.isgeneratorfunction(inspect.unwrap(self._generate_examples))
+        if not makes_collections:
+            vars(self)["_generate_examples"] = _Taker(self._generate_examples)
         try:
             named: Any = hook(*arguments)
         finally:
-            del vars(self)["_generate_examples"]
+            vars(self).pop("_generate_examples", None)
         if isinstance(named, Mapping):
-            named = [SplitGenerator(str(name), _arguments(rows)) for name, rows in named.items()]
+            named = [SplitGenerator(str(name), self._given(rows)) for name, rows in named.items()]
         if not isinstance(named, Iterable):
             return named
         splits = list(named)
@@ -296,6 +304,10 @@ class DatasetBuilder(SplitReading, LibraryBuilder):
         rows = beam.rows()
         splits = [SplitGenerator(each.name, {_ROWS: rows[each.name]}) if _name(each) in rows else each for each in splits]
         return [_told(each, whole=not self.lists_are_jobs) if isinstance(each, SplitGenerator) else each for each in splits]
+
+    def _given(self, rows: Any) -> dict[str, Any]:
+        """Return the arguments of the jobs of a split from the value in the dict of splits."""
+        return _arguments(rows)
 
     def _pipeline_of(self, given: dict[str, Any]) -> Any:
         """Return the pipeline step of Apache Beam for the rows of a split; None if the rows come as rows."""
@@ -369,7 +381,7 @@ class DatasetBuilder(SplitReading, LibraryBuilder):
             DatasetsCoreError: another failure, as a subclass.
         """
         if self._is_hosted and not isinstance(download_config, DownloadConfig):
-            super().download_and_prepare(download_config=download_config, file_format=file_format or "arrow", **library)
+            self._build(download_config=download_config, file_format=file_format or "arrow", **library)
             return
         name = getattr(file_format, "value", file_format)
         if name not in _FORMATS:
@@ -403,7 +415,33 @@ class DatasetBuilder(SplitReading, LibraryBuilder):
                     self._manifest, self._output_dir = found, self._cache_dir
                     self.info = found.info.copy()
                     return
-        super().download_and_prepare(**library)
+        self._build(**library)
+
+    def _build(self, **library: Any) -> None:
+        """Build. A text column with bytes that are not UTF-8 is built again as a column of bytes, which TFDS always has."""
+        while True:
+            try:
+                super().download_and_prepare(**library)
+                return
+            except DatasetGenerationCastError as error:
+                changed = self._with_bytes(error)
+                if changed is None:
+                    raise
+                text = "Column %r of %s has bytes that are not UTF-8 text. It is built again, as a column of bytes."
+                logger.warning(text, error.column, self.label)
+                self.info.features = changed
+
+    def _with_bytes(self, error: DatasetGenerationCastError) -> Any:
+        """Return the features with a binary feature for the column of bytes that are not UTF-8; None for other errors."""
+        cause: BaseException | None = error
+        while cause is not None and not isinstance(cause, UnicodeDecodeError):
+            cause = cause.__cause__
+        if cause is None or not error.column or self.info.features is None:
+            return None
+        try:
+            return _binary_at(self.info.features, error.column.replace("[]", "").split("."))
+        except KeyError:  # a name with a dot
+            return None
 
     def _look_for_manual_files(self, folder: str | os.PathLike[str] | None) -> None:
         """Pass the folder of manually downloaded files to the build, if there is one."""
@@ -508,6 +546,9 @@ class BeamBasedBuilder(DatasetBuilder, skip_registration=True):
     def _generate_examples(self, *args: Any, **kwargs: Any) -> Any:
         return self._build_pcollection(*args, **kwargs)
 
+    def _given(self, rows: Any) -> dict[str, Any]:
+        return {_ROWS: rows} if isinstance(rows, _Taken) else _arguments(rows)
+
     def _pipeline_of(self, given: dict[str, Any]) -> Any:
         if _ROWS in given:
             return super()._pipeline_of(given)
@@ -518,6 +559,19 @@ def _options_of(cls: type[Any]) -> list[str]:
     """Return the arguments of the class and its bases, each by its own `__init__`, without those that the library sets."""
     found = [name for parent in cls.__mro__ if "__init__" in vars(parent) for name in inspect.signature(parent).parameters]
     return [name for name in dict.fromkeys(found) if name not in ("self", "args", "kwargs", "library", "cache_dir")][:12]
+
+
+def _binary_at(feature: Any, path: list[str]) -> Any:
+    """Return a feature with binary values instead of strings at a path of field names."""
+    if isinstance(feature, Mapping):
+        made = copy.copy(feature)
+        made[path[0]] = _binary_at(feature[path[0]], path[1:])  # type: ignore[index]
+        return made
+    if isinstance(feature, (List, LargeList)):
+        return dataclasses.replace(feature, feature=_binary_at(feature.feature, path))
+    if path or not isinstance(feature, (Value, FixedShape)) or feature.dtype != "string":
+        raise KeyError(path)
+    return dataclasses.replace(feature, dtype="binary")
 
 
 class _Taker:

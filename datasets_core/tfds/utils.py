@@ -8,6 +8,8 @@ import enum
 import functools
 import io
 import os
+import shutil
+import subprocess
 import textwrap
 from collections import OrderedDict
 from collections.abc import Callable, Iterator, Mapping
@@ -15,11 +17,12 @@ from typing import Any, NoReturn, TypeVar
 
 import numpy as np
 
-from datasets_core.errors import ConfigurationError, DatasetGenerationError
+from datasets_core.errors import ConfigurationError, DatasetGenerationError, MissingDependencyError
 from datasets_core.optional import needed
 from datasets_core.progress import disable_progress_bar, enable_progress_bar
 from datasets_core.scripting.compat.packages import Path
-from datasets_core.scripting.modules import script_folder
+from datasets_core.scripting.compat.tensorflow import EagerSession
+from datasets_core.scripting.modules import script_folder, script_place
 from datasets_core.tfds.connectors import FeaturesDict
 from datasets_core.tfds.features import ClassLabel, Sequence, Text
 from datasets_core.tfds.info import DatasetInfo, MetadataDict
@@ -381,6 +384,35 @@ def _encoded(image: bytes, form: str, **options: Any) -> bytes:
     written = io.BytesIO()
     pillow.open(io.BytesIO(image)).convert("RGB").save(written, form, **options)
     return written.getvalue()
+
+
+def ffmpeg_run(args: list[str], stdin: bytes | None = None, timeout: int | None = None) -> bytes:
+    """Run the program ffmpeg, and return its output.
+
+    Args:
+        args: its arguments.
+        stdin: its input.
+        timeout: seconds to wait for it.
+
+    Raises:
+        ValueError: ffmpeg failed.
+        MissingDependencyError: it is not installed.
+    """
+    program = shutil.which("ffmpeg")
+    if program is None:
+        raise MissingDependencyError("ffmpeg", needed_for=f"{script_place()}")
+    try:
+        done = subprocess.run([program, *args], input=stdin, capture_output=True, check=True, timeout=timeout)
+    except subprocess.CalledProcessError as error:
+        said = error.stderr.decode(errors="replace").strip()
+        raise ValueError(f"ffmpeg failed with exit code {error.returncode}: {said[-500:]}") from error
+    return done.stdout
+
+
+@contextlib.contextmanager
+def nogpu_session(graph: Any = None) -> Iterator[Any]:
+    """Enter a session."""
+    yield EagerSession(graph=graph)
 
 
 # `tfds.dataset_builders`: builders for texts with one word per line and annotations in columns.

@@ -18,6 +18,8 @@ _MOST_DECODED_BYTES = 256 << 20
 _MOST_WAVE_BYTES = 64 << 20
 THUMBNAIL = 240  # pixels of the longer side
 _WAVE_POINTS = 400
+_MOST_FRAMES = 500_000_000  # three hours: a small file of silence may say that it has days
+_MOST_POINTS = 100_000  # of the longer side of a page
 _STARTS = (
     (b"\x89PNG\r\n\x1a\n", "image/png"), (b"\xff\xd8\xff", "image/jpeg"), (b"GIF87a", "image/gif"), (b"GIF89a", "image/gif"),
     (b"BM", "image/bmp"), (b"fLaC", "audio/flac"), (b"OggS", "audio/ogg"), (b"ID3", "audio/mpeg"), (b"\xff\xfb", "audio/mpeg"),
@@ -157,6 +159,8 @@ def wave(content: Content) -> dict[str, Any]:
     try:
         with soundfile.SoundFile(content.open()) as file:
             frames, rate = file.frames, file.samplerate
+            if frames > _MOST_FRAMES:
+                raise ValueError(f"{frames:,} samples are too many for a wave form")
             step = max(1, -(-frames // _WAVE_POINTS))
             low, high = [], []
             for block in file.blocks(blocksize=step, dtype="float32", always_2d=True):
@@ -180,7 +184,10 @@ def first_page(content: Content, longest: int) -> tuple[bytes, str]:
     try:
         with pdfplumber.open(content.open()) as document:
             page = document.pages[0]
-            drawn = page.to_image(resolution=max(8, int(72 * longest / max(page.width, page.height)))).original
+            side = max(page.width, page.height)
+            if side > _MOST_POINTS:
+                raise ValueError(f"its page of {page.width:,.0f} × {page.height:,.0f} points is too large to be drawn")
+            drawn = page.to_image(resolution=max(1, int(72 * longest / side))).original
             written = io.BytesIO()
             drawn.convert("RGB").save(written, "PNG")
     except Exception as error:

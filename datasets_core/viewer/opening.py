@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from functools import partial
 from typing import Any
 
+from datasets_core import config
 from datasets_core.building.built import Built
 from datasets_core.building.prepared import builder_from_directory
 from datasets_core.dataset.dataset import Dataset
@@ -21,6 +22,7 @@ from datasets_core.errors import (
     UnknownSplitError,
 )
 from datasets_core.features.schema import Features
+from datasets_core.fetch.http import RECEIVED
 from datasets_core.files import is_url
 from datasets_core.inspect import get_dataset_config_names
 from datasets_core.io.saved_folder import is_saved_dataset, is_saved_group
@@ -35,6 +37,7 @@ from datasets_core.viewer.queries import Queries, View
 
 STREAMED_ROWS = 200
 """Rows of a stream that are read at once."""
+_STREAM_BYTES = 16 << 20  # memory to read them: the pages of a large row group are fetched one by one, not the whole
 _MOST_CARD_CHARACTERS = 200_000
 _MOST_SHARDS = 400
 _ASKED = ("path", "data_files", "data_dir", "revision", "token", "storage_options", "trust_remote_code")
@@ -53,6 +56,7 @@ class Opened:
         reference: the arguments of `load_dataset` that it was opened with.
         streams: the streams whose first rows are shown, by split.
         other: the dataset that it is compared with.
+        received: bytes that came from a server for the rows of each stream.
     """
 
     title: str
@@ -63,6 +67,7 @@ class Opened:
     reference: Mapping[str, Any] = field(default_factory=dict)
     streams: dict[str, IterableDataset] = field(default_factory=dict)
     other: Opened | None = None
+    received: dict[str, int] = field(default_factory=dict)
     _lock: threading.Lock = field(default_factory=threading.Lock)
     _difference: Difference | None = None
 
@@ -170,13 +175,8 @@ class Opened:
         return {split: str(stream.explain(batch_size=STREAMED_ROWS)) for split, stream in self.streams.items()}
 
     def bytes_read(self, split: str) -> int | None:
-        """Return how many bytes the rows shown of a stream take to read; None if that is not known, or for a local file."""
-        stream = self.streams.get(split)
-        if stream is None:
-            return None
-        shown = max(1, self.queries.splits[split].num_rows)
-        found = stream.explain(batch_size=shown)
-        return None if found.first.num_bytes is None else found.first.num_bytes + (found.footers.num_bytes or 0)
+        """Return how many bytes came from a server for the rows shown of a stream; None if none did: its files are local."""
+        return self.received.get(split) or None
 
     def read_more(self, split: str) -> int:
         """Read as many rows of a stream again as are shown, and return how many there are now.
@@ -187,7 +187,7 @@ class Opened:
         if split not in self.streams:
             raise UnknownSplitError(split, known=self.streams)
         with self._lock:
-            rows = first_rows(self.streams[split], 2 * max(STREAMED_ROWS, self.queries.splits[split].num_rows))
+            rows = _read(self.streams[split], 2 * max(STREAMED_ROWS, self.queries.splits[split].num_rows), split, self.received)
             self.queries.replace(split, rows)
             return rows.num_rows
 
@@ -250,12 +250,13 @@ def open_reference(reference: Mapping[str, Any], split: str | None = None, *, st
         builder: Any = builder_from_directory(path)
         code = f"from datasets_core import builder_from_directory\nds = builder_from_directory({path!r})"
         return _of_builder(builder, title, given, split, f'{code}.as_dataset("{{split}}")')
+    before = RECEIVED.num_bytes
     builder = load_dataset_builder(**given)
     options = "".join(f", {name}={value!r}" for name, value in given.items() if name not in ("path", "token", "timeout"))
     code = f'from datasets_core import load_dataset\nds = load_dataset({path!r}{options}, split="{{split}}")'
     is_remote = bool(builder.commit_sha) or is_url(path) or any(map(is_url, _files_of(given.get("data_files"))))
     if streams or (streams is None and is_remote and read_manifest(builder.cache_dir) is None):
-        return _of_streams(builder, title, given, split, code.replace("split=", "streaming=True, split="))
+        return _of_streams(builder, title, given, split, code.replace("split=", "streaming=True, split="), before)
     builder.download_and_prepare(timeout=given.get("timeout"))
     return _of_builder(builder, title, given, split, code)
 
@@ -276,29 +277,48 @@ def _of_builder(builder: Any, title: str, given: Mapping[str, Any], split: str |
     )
 
 
-def _of_streams(builder: Built, title: str, given: Mapping[str, Any], split: str | None, code: str) -> Opened:
+def _of_streams(builder: Built, title: str, given: Mapping[str, Any], split: str | None, code: str, before: int) -> Opened:
     streams: IterableDatasetDict = builder.as_streaming_dataset()  # type: ignore[attr-defined]
     if split is not None and split not in streams:
         raise UnknownSplitError(split, known=streams)
     chosen = {split: streams[split]} if split is not None else dict(streams)
-    return _checked(_opened_streams(chosen, title, code, builder, given), split)
+    return _checked(_opened_streams(chosen, title, code, builder, given, before), split)
 
 
 def _opened_streams(
-    streams: Mapping[str, IterableDataset], title: str, code: str, builder: Any = None, given: Mapping[str, Any] | None = None
+    streams: Mapping[str, IterableDataset],
+    title: str,
+    code: str,
+    builder: Any = None,
+    given: Mapping[str, Any] | None = None,
+    before: int | None = None,
 ) -> Opened:
     names = list(streams)
-    first = first_rows(streams[names[0]], STREAMED_ROWS)
-    unread = {name: partial(first_rows, streams[name], STREAMED_ROWS) for name in names[1:]}
+    received: dict[str, int] = {}
+    first = _read(streams[names[0]], STREAMED_ROWS, names[0], received)
+    if before is not None:
+        received[names[0]] = RECEIVED.num_bytes - before  # the footers and cards that were read to find the splits, too
+    unread = {name: partial(_read, streams[name], STREAMED_ROWS, name, received) for name in names[1:]}
     rows = {name: first if name == names[0] else first.select(range(0)) for name in names}
-    return Opened(title, Queries(rows, None, code, unread=unread), "", builder, reference=given or {}, streams=dict(streams))
+    queries = Queries(rows, None, code, unread=unread)
+    return Opened(title, queries, "", builder, reference=given or {}, streams=dict(streams), received=received)
+
+
+def _read(stream: IterableDataset, count: int, split: str, received: dict[str, int]) -> Dataset:
+    """Return the first rows of a stream, and count the bytes that come for them."""
+    before = RECEIVED.num_bytes
+    try:
+        return first_rows(stream, count)
+    finally:
+        received[split] = received.get(split, 0) + RECEIVED.num_bytes - before
 
 
 def first_rows(stream: IterableDataset, count: int) -> Dataset:
     """Return the first rows of a stream as a dataset, which opens only the paths that the stream may open."""
     import pyarrow as pa
 
-    tables = list(stream.with_format("arrow").take(count).iter(batch_size=count))
+    with config.using(stream_memory_bytes=min(config.settings().stream_memory_bytes, _STREAM_BYTES)):
+        tables = list(stream.with_format("arrow").take(count).iter(batch_size=count))
     if not tables:
         raise ConfigurationError("The stream has no rows.")
     rows = Dataset(pa.concat_tables(tables))

@@ -35,6 +35,7 @@ BINS = 24
 MOST_BARS = 40
 """Most values of a column that are shown as bars."""
 _OTHER, _NULL = 254, 255  # codes of what is in no bin or bar: NaN and infinities, or no value at all
+_COUNTED = np.array([*range(MOST_BARS), _NULL])  # codes that a picture counts
 _SAMPLED_ROWS = 20_000
 _SAMPLED_RUNS = 20
 _MOST_CODED_BYTES = 300 << 20
@@ -127,6 +128,7 @@ class Pictures:
         self._lock = threading.Condition()
         self._summary: Summary | None = None
         self._codes: dict[str, Codes] = {}
+        self._tables: _PairCounts | None = None
         self._error: BaseException | None = None
         self._done_rows, self._is_exact, self._is_stopped = 0, False, False
         self._is_begun = False
@@ -235,25 +237,65 @@ class Pictures:
         """
         filtered = [str(each["column"]) for each in filters]
         codes = self.codes(list(dict.fromkeys([*names, *filtered])))
-        masks = {name: self._passing(codes, each) for name, each in zip(filtered, filters, strict=True)}
-        total = _all_of([*masks.values(), *([] if base is None else [base])])
-        rows = None if total is None else np.flatnonzero(total)
+        moved = filtered[-1] if filtered else None  # the filter that is dragged is the last one
+        table = self._tables_of(codes, moved, filters[:-1], base)
+        missing = [name for name in names if name in codes and name not in table.counts]
+        if missing or table.rows is None:
+            self._count(table, codes, missing, filters[:-1])
+        lets = None if moved is None else self._allowed(codes, filters[-1])
         found: dict[str, Any] = {}
         for name in names:
             if name not in codes:
                 continue
-            if name in masks:
-                others = _all_of([*(mask for other, mask in masks.items() if other != name), *([] if base is None else [base])])
-                seen = codes[name] if others is None else codes[name][others]
-            else:
-                seen = codes[name] if rows is None else codes[name].take(rows)
-            counted = np.bincount(seen, minlength=256)
+            counted = table.counts[name]
+            counted = counted.sum(axis=0) if lets is None or name == moved else counted[lets].sum(axis=0)
             bins = len(self.picture(name).counts)
-            found[name] = {"counts": counted[:bins].tolist(), "nulls": int(counted[_NULL])}
-        return {"rows": self._dataset.num_rows if rows is None else len(rows), "columns": found}
+            found[name] = {"counts": counted[:bins].tolist(), "nulls": int(counted[-1])}
+        assert table.rows is not None
+        return {"rows": int((table.rows if lets is None else table.rows[lets]).sum()), "columns": found}
+
+    def _tables_of(
+        self, codes: Mapping[str, Codes], moved: str | None, others: Sequence[Mapping[str, Any]], base: Mask | None
+    ) -> _PairCounts:
+        """Return the counts by pairs of bins for a filter that is dragged: those of the last step if nothing else changed."""
+        key = (moved, json.dumps(others, sort_keys=True))
+        with self._lock:
+            if self._tables is None or self._tables.key != key or self._tables.base is not base:
+                self._tables = _PairCounts(key, base)
+            return self._tables
+
+    def _count(
+        self, table: _PairCounts, codes: Mapping[str, Codes], names: Sequence[str], others: Sequence[Mapping[str, Any]]
+    ) -> None:
+        moved = table.key[0]
+        masks = {str(each["column"]): self._passing(codes, each) for each in others}
+        bases = [] if table.base is None else [table.base]
+
+        def pairs(seen: Codes | None, passes: Mask | None) -> npt.NDArray[np.int64]:
+            first = None if moved is None else codes[moved] if passes is None else codes[moved][passes]
+            if seen is None:
+                seen = np.zeros(self._dataset.num_rows, np.uint8)
+            second = seen if passes is None else seen[passes]
+            if first is None:
+                return np.bincount(second, minlength=256).reshape(1, 256)[:, _COUNTED]
+            both = np.left_shift(first, 8, dtype=np.uint16)
+            both |= second
+            return np.bincount(both, minlength=65536).reshape(256, 256)[:, _COUNTED]
+
+        every = _all_of([*masks.values(), *bases])
+        for name in names:
+            own = _all_of([*(mask for other, mask in masks.items() if other != name), *bases]) if name in masks else every
+            table.counts[name] = pairs(codes[name], own)
+        table.rows = pairs(None, every)[:, 0]
 
     def _passing(self, codes: Mapping[str, Codes], given: Mapping[str, Any]) -> Mask:
-        """Return which rows a filter lets pass: `bins` from and to, `values` by number, or `null`.
+        """Return which rows a filter lets pass."""
+        lets = self._allowed(codes, given)
+        found: Mask = lets[codes[str(given["column"])]]
+        return found
+
+    def _allowed(self, codes: Mapping[str, Codes], given: Mapping[str, Any]) -> Mask:
+        """Return which codes a filter lets pass: `bins` from and to, `values` by number, or `null`.
 
         Raises:
             ConfigurationError: the column has no picture, or one of another kind.
@@ -275,8 +317,23 @@ class Pictures:
         else:
             start, stop = (int(number) for number in given.get("bins") or (0, 0))
             allowed[max(0, start) : min(_OTHER, stop)] = True
-        found: Mask = allowed[codes[name]]
-        return found
+        return allowed
+
+
+class _PairCounts:
+    """How many rows have each pair of a bin of the dragged column and a bin of another, under the filters that stay.
+
+    A step of a drag adds up rows of these tables instead of going through the rows of the dataset.
+
+    Args:
+        key: the dragged column, and the other filters.
+        base: which rows are counted at all.
+    """
+
+    def __init__(self, key: tuple[str | None, str], base: Mask | None) -> None:
+        self.key, self.base = key, base
+        self.counts: dict[str, npt.NDArray[np.int64]] = {}
+        self.rows: npt.NDArray[np.int64] | None = None
 
 
 class _StoppedError(Exception):
@@ -386,10 +443,10 @@ def _last(edges: Sequence[Any]) -> Any:
 
 
 def _file_of(dataset: Dataset) -> str | None:
-    if dataset._index is not None or not dataset._lineage.lasts:
+    folder = home_of(dataset) if dataset._index is None else None
+    if folder is None or not dataset._lineage.lasts:  # the fingerprint of rows in memory takes a pass over them
         return None
-    folder = home_of(dataset)
-    return None if folder is None else os.path.join(folder, f"cache-{dataset._lineage.fingerprint}.statistics.json")
+    return os.path.join(folder, f"cache-{dataset._lineage.fingerprint}.statistics.json")
 
 
 def _stored(dataset: Dataset) -> Summary | None:

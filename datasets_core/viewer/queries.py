@@ -7,7 +7,7 @@ import os
 import threading
 from collections import OrderedDict
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -199,6 +199,11 @@ class Queries:
         numbers = None if passes is None else np.flatnonzero(passes).astype(np.int64)
         if not view.sort:
             return numbers
+        key = replace(view, search="", searched=(), filters=()).key
+        whole = self._orders.get(key)
+        if passes is not None and whole is not None:  # all rows were sorted before
+            self._orders.move_to_end(key)
+            return whole[passes[whole]]
         columns = list(dict.fromkeys(column for column, _ in view.sort))
         _check(base.rows, columns)
         descends = dict(reversed(view.sort))
@@ -451,10 +456,13 @@ def _search(rows: Dataset, text: str, names: Sequence[str]) -> Mask:
     return found
 
 
+_UNSEARCHED = ("media", "bytes", "null", "array", "time", "bool")  # kinds of cells
+
+
 def _contains(values: pa.Array, feature: Any, text: str) -> Mask | None:
     """Return which values contain a text: texts, numbers as they are written, labels by name, and those in lists and dicts."""
     kind = kind_of_cell(feature, values.type)
-    if kind in ("media", "bytes", "null", "array", "time", "bool"):
+    if kind in _UNSEARCHED:
         return None
     if isinstance(feature, ClassLabel):
         codes = [code for code, name in enumerate(feature.names) if text.casefold() in name.casefold()]
@@ -462,9 +470,7 @@ def _contains(values: pa.Array, feature: Any, text: str) -> Mask | None:
     if pa.types.is_dictionary(values.type):
         values = values.dictionary_decode()
     if kind == "number":
-        try:
-            float(text)
-        except ValueError:
+        if not _is_number(text):
             return None
         values = values.cast(pa.string())
     if pa.types.is_string(values.type) or pa.types.is_large_string(values.type):
@@ -493,10 +499,33 @@ def _mask(found: pa.Array) -> Mask:
     return found.fill_null(False).to_numpy(zero_copy_only=False)  # type: ignore[no-any-return]
 
 
+_TEXTS_CODE = """def texts(value):
+    if isinstance(value, (list, dict)):
+        for each in value.values() if isinstance(value, dict) else value:
+            yield from texts(each)
+    elif isinstance(value, {types}) and not isinstance(value, bool):
+        yield str(value).casefold()
+"""
+
+
 def _search_code(rows: Dataset, view: View) -> str:
-    names = [
-        name
-        for name in view.searched or rows.column_names
-        if kind_of_cell(rows.features[name], rows._table.schema.field(name).type) not in ("media", "bytes", "array", "null")
-    ]
-    return f"ds = ds.filter(lambda row: any({view.search.casefold()!r} in str(row[name]).casefold() for name in {names!r}))"
+    """Return Python text that finds what `_contains` finds."""
+    text, names, labels = view.search.casefold(), [], ""
+    for name in view.searched or rows.column_names:
+        feature = rows.features[name]
+        if isinstance(feature, ClassLabel):
+            codes = [code for code, label in enumerate(feature.names) if text in label.casefold()]
+            labels += f" or row[{name!r}] in {codes}" if codes else ""
+        elif kind_of_cell(feature, rows._table.schema.field(name).type) not in _UNSEARCHED:
+            names.append(name)
+    code = _TEXTS_CODE.replace("{types}", "(str, int, float)" if _is_number(text) else "str")
+    found = f"any({text!r} in text for name in {names!r} for text in texts(row[name]))"
+    return f"{code}ds = ds.filter(lambda row: {found}{labels})"
+
+
+def _is_number(text: str) -> bool:
+    try:
+        float(text)
+    except ValueError:
+        return False
+    return True

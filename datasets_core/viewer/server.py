@@ -463,7 +463,13 @@ class Viewer:
         app = application(opened, token, hosts, f"datasets_core_view_{self.port}")
         self._server = uvicorn.Server(
             uvicorn.Config(
-                app, log_level="error", access_log=False, lifespan="off", timeout_graceful_shutdown=1, server_header=False
+                app,
+                log_level="error",
+                access_log=False,
+                lifespan="off",
+                ws="none",
+                timeout_graceful_shutdown=1,
+                server_header=False,
             )
         )
         self._pool = Daemons("datasets_core-viewer", lambda: 1)

@@ -3,8 +3,8 @@
     python scripts/bench/report.py            # writes the tables into docs/speed.md again
     python scripts/bench/report.py --plots F  # also writes the plots as SVG into the folder F, with matplotlib
 
-`run.py`, `streams.py` and `records.py` add their section to the file (`--out docs/speed/results.json`); `make docs` draws the
-plots.  A test compares the page with the file, so that a figure is never written by hand.
+`run.py`, `streams.py`, `records.py` and `looking.py` add their section to the file (`--out docs/speed/results.json`);
+`make docs` draws the plots.  A test compares the page with the file, so that a figure is never written by hand.
 """
 
 from __future__ import annotations
@@ -24,7 +24,19 @@ from typing import Any
 ROOT = Path(__file__).parents[2]
 RESULTS = ROOT / "docs" / "speed" / "results.json"
 PAGE = ROOT / "docs" / "speed.md"
-PACKAGES = ("datasets", "pyarrow", "numpy", "torch", "tensorflow_cpu", "protobuf", "tfrecord", "huggingface_hub")
+PACKAGES = (
+    "datasets",
+    "pyarrow",
+    "numpy",
+    "torch",
+    "tensorflow_cpu",
+    "protobuf",
+    "tfrecord",
+    "huggingface_hub",
+    "quak",
+    "ydata_profiling",
+    "duckdb",
+)
 
 OPERATIONS_HEAD = """\
 | workload (at scale 1) | ours: CPU (wall) | `datasets` | `datasets` / ours | by hand | ours / by hand | MB of the three |
@@ -35,6 +47,9 @@ STREAMS_HEAD = """\
 RECORDS_HEAD = """\
 | library | what | records per CPU second | MiB |
 |---|---|---|---|"""
+VIEWER_HEAD = """\
+| what | ours: wall (CPU) | at most | other | wall (CPU) | theirs / ours, CPU |
+|---|---|---|---|---|---|"""
 
 Cell = dict[str, Any]
 
@@ -185,6 +200,18 @@ def record_line(row: Cell) -> str:
     return f"| {row['library']} | {row['title']} | {row['per_cpu_second']:,.0f} | {row['mib']:.0f} |"
 
 
+def look_line(row: Cell) -> str:
+    """A row of the table of the viewer."""
+    cells = dict(row["cells"])
+    ours = cells.pop("datasets_core")
+    more = f", {ours['mb']:.0f} MB" if "mb" in ours else f", {ours['bytes'] / 1e6:.2f} MB" if "bytes" in ours else ""
+    columns = [row["title"], f"{_seconds(ours['wall'])} ({_seconds(ours['cpu'])}){more}"]
+    columns.append("–" if row["limit"] is None else _seconds(row["limit"]))
+    for name, other in cells.items():
+        columns += [name, f"{_seconds(other['wall'])} ({_seconds(other['cpu'])})", f"**{other['cpu'] / ours['cpu']:.1f}**"]
+    return "| " + " | ".join([*columns, *([] if cells else ["–", "–", "–"])]) + " |"
+
+
 def tables(results: dict[str, Any]) -> dict[str, str]:
     """The text of each part of the page that a mark names."""
     parts = {}
@@ -192,6 +219,7 @@ def tables(results: dict[str, Any]) -> dict[str, str]:
         ("operations", OPERATIONS_HEAD, operation_line),
         ("streams", STREAMS_HEAD, stream_line),
         ("records", RECORDS_HEAD, record_line),
+        ("viewer", VIEWER_HEAD, look_line),
     ):
         found = results[section]
         parts[section] = "\n".join([_conditions(found), "", head, *map(line, found["rows"].values())])

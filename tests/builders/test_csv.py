@@ -285,6 +285,20 @@ def test_what_is_left_out_at_the_beginning_may_be_larger_than_a_block(path, monk
         table(path, skipped + b"a,b\n1,2\n3\n", **options)
 
 
+@given(
+    st.lists(st.text(alphabet='xy,é" \r\n', max_size=12), min_size=1, max_size=40),
+    st.integers(24, 200),
+    st.sampled_from(["\n", "\r\n"]),
+    st.booleans(),
+)
+def test_blocks_end_between_records_wherever_lines_end(tmp_path_factory, texts, block_bytes, end, is_ended):
+    content = (end.join(["t,k", *('"{}",z'.format(text.replace('"', '""')) for text in texts)]) + end * is_ended).encode()
+    with pytest.MonkeyPatch.context() as patch:
+        found = read_in_small_blocks(tmp_path_factory.mktemp("csv") / "a.csv", content, patch, block_bytes)
+    assert found.column("k").to_pylist() == ["z"] * len(texts)
+    assert [text or "" for text in found.column("t").to_pylist()] == texts
+
+
 @pytest.mark.parametrize("content", ['a,b\n1,"{}"\n2,y,3\n', 'a,b\n1,"{}"\n', "a,{}\n1,2\n"])
 def test_a_huge_field_is_split_like_a_small_one(path, content):
     huge, small = (

@@ -5,11 +5,15 @@ import io
 import os
 import tarfile
 import zipfile
+from pathlib import Path
 
 import pyarrow as pa
 import pytest
 
+from datasets_core.config import using
+from datasets_core.engines import pool
 from datasets_core.errors import ConfigurationError, DataFilesWarning, FileFormatError
+from datasets_core.load import load_dataset
 from datasets_core.resolve.registry import builder_class
 
 
@@ -55,6 +59,21 @@ INSIDE = {"d/a.csv": b"a\n1\n", "d/b.csv": b"a\n2\n"}
 )
 def test_the_members_of_an_archive_are_files_of_the_split(build, name, content):
     assert build("csv", {name: content, "z.csv": b"a\n3\n"})["a"][:] == [1, 2, 3]
+
+
+@pytest.mark.parametrize("kind", ["csv", "json", "text"])
+def test_parts_that_arrow_reads_need_no_processes(tmp_path, monkeypatch, kind):
+    lines = {"csv": ["a", "1"], "json": ['{"a": 1}'], "text": ["1"]}[kind]
+    for name in "xyz":
+        (tmp_path / name).write_text("\n".join(lines) + "\n")
+    files = [str(tmp_path / name) for name in "xyz"]
+    with using(job_bytes=1):
+        one = load_dataset(kind, data_files=files, split="train", cache_dir=str(tmp_path / "one"))
+        monkeypatch.setattr(pool, "call_in_process", None)  # would raise
+        two = load_dataset(kind, data_files=files, split="train", cache_dir=str(tmp_path / "two"), num_proc=2)
+    assert [rows.num_rows for rows in (one, two)] == [3, 3]
+    digests = [[Path(file["filename"]).read_bytes() for file in rows.cache_files] for rows in (one, two)]
+    assert digests[0] == digests[1] and len(digests[0]) == 3
 
 
 LITTER = {

@@ -4,6 +4,7 @@ import hashlib
 import json
 import logging
 import os
+import shutil
 import threading
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -16,7 +17,8 @@ from hypothesis import strategies as st
 from datasets_core import config
 from datasets_core.building.builder import GeneratorBasedBuilder
 from datasets_core.building.hooks import SplitGenerator
-from datasets_core.building.prepare import HubReference, is_known, recall, remember
+from datasets_core.building.options import BuildOptions
+from datasets_core.building.prepare import HubReference, is_known, recall, remember, repair
 from datasets_core.cli.main import main
 from datasets_core.errors import (
     DamagedShardError,
@@ -487,10 +489,10 @@ def test_one_damaged_shard_is_made_again_alone(tmp_path, capsys, kind):
     before = shards_of(shards[0].parent)
     _flipped(shards[1])
     others = [(shards[number].stat().st_ino, shards[number].stat().st_mtime_ns) for number in (0, 2)]
-    assert main(["verify", str(shards[0].parent)]) == 1
-    assert f"BAD  {shards[1]}" in capsys.readouterr().out
     with pytest.raises(DamagedShardError):
         load_dataset(**how, split="train")[:]
+    assert main(["verify", str(shards[0].parent)]) == 1
+    assert f"BAD  {shards[1]}" in capsys.readouterr().out
 
     assert _repair(how) == 0
 
@@ -519,6 +521,68 @@ def test_a_load_that_finds_a_damaged_shard_makes_it_again_alone(tmp_path, caplog
     assert shards_of(shards[0].parent) == before
     assert [shards[number].stat().st_ino for number in (0, 2)] == others
     assert shards[1].name in caplog.text
+
+
+class Shuffled(Numbers):
+    shuffle_on_write = True
+
+
+@pytest.mark.parametrize(
+    ("kind", "options"),
+    [
+        (Numbers, {"max_shard_size": 500}),
+        (Numbers, {"num_shards": 3}),
+        (Numbers, {"file_format": "parquet"}),
+        (Numbers, {"max_examples_per_split": 70}),
+        (Shuffled, {}),
+        (Shuffled, {"num_shards": 4}),
+        (Shuffled, {"disable_shuffling": True}),
+    ],
+)
+def test_a_shard_is_made_again_with_the_options_of_its_build(tmp_path, kind, options):
+    with config.using(batch_rows=16, batch_bytes=1000):
+        folder = Path(built(kind, tmp_path, **options).cache_dir)
+    before = {path.name: path.read_bytes() for path in folder.iterdir()}
+    shards = sorted(path for path in folder.iterdir() if path.suffix in (".arrow", ".parquet"))
+    inodes = [shard.stat().st_ino for shard in shards[1:]]
+    _flipped(shards[0])
+
+    assert repair(kind(cache_dir=str(tmp_path)), BuildOptions.of(output_dir=str(folder))) == [str(shards[0])]
+
+    assert {path.name: path.read_bytes() for path in folder.iterdir()} == before
+    assert [shard.stat().st_ino for shard in shards[1:]] == inodes
+
+
+@pytest.mark.usefixtures("one_file_a_job")
+def test_damage_that_a_reader_meets_is_made_good_by_the_next_load(tmp_path):
+    how = _loaded_as("csv", tmp_path / "data")
+    shards = [Path(each["filename"]) for each in load_dataset(**how, split="train").cache_files]
+    before, others = shards_of(shards[0].parent), [shards[number].stat().st_ino for number in (0, 2)]
+    _flipped(shards[1])
+    with pytest.raises(DamagedShardError, match="datasets-core repair"):
+        list(load_dataset(**how, split="train").iter(100))
+
+    assert load_dataset(**how, split="train")[:]["a"] == EXPECTED
+
+    assert shards_of(shards[0].parent) == before
+    assert [shards[number].stat().st_ino for number in (0, 2)] == others
+    assert not [path.name for path in shards[0].parent.iterdir() if "damaged" in path.name]
+
+
+@pytest.mark.parametrize("change", ["same", "other"])
+def test_a_shard_from_a_url_is_made_again_from_what_is_there_now(tmp_path, range_server, change, capsys):
+    url = range_server.put("a.csv", b"a\n" + b"1\n" * 500)
+    how = {"path": "csv", "data_files": [url], "cache_dir": str(tmp_path / "cache")}
+    (shard,) = (Path(each["filename"]) for each in load_dataset(**how, split="train").cache_files)
+    before = shards_of(shard.parent)
+    _flipped(shard)
+    shutil.rmtree(tmp_path / "cache" / "downloads", ignore_errors=True)
+    if change == "other":
+        range_server.put("a.csv", b"a\n" + b"2\n" * 500)
+    done = _repair(how)
+    assert (done, shards_of(shard.parent) == before) == ((0, True) if change == "same" else (1, False))
+    assert ("repaired" in (said := capsys.readouterr()).out) is (change == "same")
+    assert change == "same" or "a source has changed since" in said.err
 
 
 @pytest.mark.parametrize("change", ["changed", "gone"])

@@ -262,7 +262,7 @@ def test_dataset_names_become_class_names(snake: str, camel: str) -> None:
 
 @pytest.mark.parametrize("case", GOLDEN_NAMING["filename_digits"], ids=str)
 def test_numbers_in_file_names_have_the_golden_digits(case: dict[str, Any]) -> None:
-    found = shard_file_name("ds", "train", case["shard_index"], case["num_shards"], ".arrow")
+    found = shard_file_name("ds", "train", case["shard_records"], case["num_shards"], ".arrow")
     assert found == case["expected"].replace(".tfrecord", "") + ".arrow"
 
 

@@ -15,7 +15,8 @@ from hypothesis import strategies as st
 from datasets_core.errors import ConfigurationError, RankError, RowIdError
 from datasets_core.meta.row_blocks import RowBlocks, even_part, even_splits, parse_row_id, row_id, shard_number
 from datasets_core.meta.split_info import SplitDict, shard_file_name
-from datasets_core.meta.splits import ReadInstruction, RowRange, Split, row_ranges
+from datasets_core.meta.splits import ReadInstruction, Split
+from datasets_core.store.pieces import RowRange, row_ranges
 
 counts = st.lists(st.integers(0, 9), max_size=12)
 

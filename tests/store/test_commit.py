@@ -21,11 +21,11 @@ from datasets_core import config
 from datasets_core.errors import DamagedShardError, DatasetDiskError, DatasetsCoreError, DownloadError
 from datasets_core.files import lease_path, locked
 from datasets_core.meta.info import DatasetInfo
-from datasets_core.meta.splits import row_ranges
 from datasets_core.store import commit
 from datasets_core.store import manifest as layout
 from datasets_core.store.commit import Staging, dead_work, find_garbage, locked_once, remove_garbage, unlink_unheld
 from datasets_core.store.manifest import Manifest, read_manifest
+from datasets_core.store.pieces import row_ranges
 from datasets_core.store.source import open_rows, verify_folder
 from datasets_core.store.writer import ShardWriter
 

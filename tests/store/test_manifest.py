@@ -2,33 +2,40 @@
 
 from __future__ import annotations
 
+import hashlib
 import itertools
 import json
 import os
 import subprocess
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from datasets_core import config
+from datasets_core import Features, GeneratorBasedBuilder, SplitGenerator, Value, config
 from datasets_core.errors import DatasetDiskError, ManifestError
 from datasets_core.meta.info import DatasetInfo
-from datasets_core.meta.split_info import SplitDict, SplitInfo
-from datasets_core.store import manifest
+from datasets_core.meta.split_info import SplitDict, SplitInfo, shard_file_name
+from datasets_core.meta.splits import ReadInstruction
+from datasets_core.store import manifest, shard_records
 from datasets_core.store.manifest import (
     Manifest,
     ShardRecord,
     SourceRecord,
     dead_folders,
     manifest_bytes,
+    manifest_files,
     parse_manifest,
     read_manifest,
     runs,
 )
+from datasets_core.store.pieces import BatchRows, BatchRowsOf, pieces_of, row_ranges
+from datasets_core.store.source import verify_folder
 
 names = st.text(st.characters(exclude_characters="/\\\0"), min_size=1, max_size=8).filter(lambda name: name not in {".", ".."})
 counts = st.integers(0, 1 << 40)
@@ -140,7 +147,7 @@ def _with(**changes: Any) -> bytes:
         (b"[]", "expected a JSON object, found a list"),
         (b'{"manifest": 3}', "not subscriptable"),
         (b'{"manifest": {}}', "the key 'form' is missing"),
-        (_with(form=2), "written by a newer version"),
+        (_with(form=3), "written by a newer version"),
         (_with(file_format="avro"), "unknown file format 'avro'"),
         (_with(shards=[{**_SHARD, "rows": 4}]), "4 rows, but its batches have 3"),
         (_with(shards=[{**_SHARD, "batches": [[-3, 1], [6, 1]]}]), "a negative number of rows"),
@@ -300,3 +307,118 @@ def test_the_next_process_removes_what_a_killed_one_left(tmp_path: Path, monkeyp
     assert len(dead_folders()) == 1
     subprocess.run([sys.executable, "-c", program], env=here, check=True)
     assert [path.name for path in tmp_path.iterdir()] == ["datasets_core-4194305-mine"]
+
+
+# many shards: an index beside the manifest
+
+
+@st.composite
+def indexed(draw: st.DrawFn) -> Manifest:
+    """A manifest whose shards are named by the rules, by their content, or in any way."""
+    records: list[ShardRecord] = []
+    totals = draw(st.dictionaries(st.sampled_from("abc"), st.integers(1, 5), min_size=1))
+    for split, total in totals.items():
+        for number in range(total):
+            name = shard_file_name("birds", split, number, total, "arrow")
+            digest = draw(st.sampled_from(["", *(hashlib.sha256(bytes([n])).hexdigest() for n in range(3))]))
+            by_content = f"{name.removesuffix('.arrow')}-{digest[:16]}.arrow" if digest else name
+            batches = tuple(draw(st.lists(st.tuples(st.integers(0, 1000), st.integers(1, 50)), max_size=4)))
+            rows = sum(size * count for size, count in batches)
+            own = draw(st.sampled_from([name, by_content, f"{number}.x"]))
+            sums = draw(st.sampled_from(["", "8:0a0b0c0d 10:01020304 8:00000000"]))
+            records.append(ShardRecord(own, split, rows, draw(st.integers(1000, 1 << 40)), draw(counts), digest, batches, sums))
+    splits = SplitDict(
+        {
+            split: SplitInfo(split, num_examples=sum(record.rows for record in records if record.split == split))
+            for split in totals
+        }
+    )
+    return Manifest(DatasetInfo(splits=splits, dataset_name="birds"), tuple(records))
+
+
+def written(made: Manifest, folder: Path) -> Manifest:
+    for name, content in manifest_files(made).items():
+        (folder / name).write_bytes(content)
+    found = read_manifest(str(folder))
+    assert found is not None
+    return found
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return tmp_path_factory.mktemp("indexed")
+
+
+@pytest.fixture
+def _few(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(manifest, "MAX_IN_JSON", 0)
+    monkeypatch.setattr(shard_records, "_GROUP", 3)
+
+
+@pytest.mark.usefixtures("_few")
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(indexed(), st.data())
+def test_an_index_has_the_records_and_the_ranges_of_a_small_manifest(folder: Path, made: Manifest, data: st.DataObject) -> None:
+    found = written(made, folder)
+    assert found.index is not None and list(found.shards) == list(made.shards) and found.shards == made.shards
+    number = data.draw(st.integers(-len(made.shards), len(made.shards) - 1))
+    assert found.shards[number] == made.shards[number] and found.shards[number:] == made.shards[number:]
+    assert {split: list(each) for split, each in found.split_shards().items()} == made.split_shards()
+    assert {split: list(each) for split, each in found.split_lengths().items()} == made.split_lengths()
+    assert found.file_names() > made.file_names()
+    names, lengths = found.info.splits, made.split_lengths()
+    assert names is not None and [name for split in names.values() for name in split.shard_names] == [
+        shard.name for shard in made.shards
+    ]
+    assert manifest_files(found).keys() == {"dataset_info.json"}  # the index stays as it is
+    splits = st.sampled_from(sorted(lengths))
+    parts = [f"{data.draw(splits)}[{data.draw(st.integers(0, 99))}%:{data.draw(st.integers(1, 100))}%]" for _ in range(3)]
+    ranges = row_ranges("+".join(parts), found.split_lengths())
+    assert ranges == row_ranges("+".join(parts), lengths)
+    coded = BatchRowsOf(found.index.runs, np.arange(len(made.shards)))
+    rows = [BatchRows(shard.batches) for shard in made.shards]
+    assert list(coded) == rows
+    wanted = np.array(data.draw(st.lists(st.integers(0, len(rows) - 1))), np.int64)
+    array = np.column_stack([wanted, np.zeros(len(wanted), np.int64), np.array([sum(rows[n]) for n in wanted], np.int64)])
+    assert np.array_equal(pieces_of(array, coded), pieces_of(array, rows))
+
+
+def test_a_dataset_of_many_shards_is_read_like_others(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    class Numbers(GeneratorBasedBuilder):
+        def _info(self) -> DatasetInfo:
+            return DatasetInfo(features=Features({"a": Value("int64")}))
+
+        def _split_generators(self, dl_manager: Any) -> list[SplitGenerator]:
+            return [SplitGenerator("train", {"shards": list(range(9))})]
+
+        def _generate_examples(self, shards: list[int]) -> Iterator[tuple[int, dict[str, int]]]:
+            yield from ((3 * shard + row, {"a": 10 * shard + row}) for shard in shards for row in range(3))
+
+    def load(cache: str) -> Any:
+        made = Numbers(cache_dir=str(tmp_path / cache))
+        made.download_and_prepare(num_shards=9, disable_shuffling=True)
+        return made
+
+    plain = load("json").as_dataset("train")
+    monkeypatch.setattr(manifest, "MAX_IN_JSON", 4)
+    monkeypatch.setattr(shard_records, "_GROUP", 4)
+    before = load("index").as_dataset("train")  # whose records are still in memory
+    builder = load("index")
+    kept = read_manifest(builder.cache_dir)
+    assert kept is not None and kept.file_names() == {*os.listdir(builder.cache_dir)} - {"dataset_info.json"}
+    assert not verify_folder(builder.cache_dir)
+    for split in ("train", "train[5:9]", "train[20:]+train[:7]", "train[10:10]", "train[3shard]"):
+        wanted = ReadInstruction.from_spec(split).to_absolute({"train": [3] * 9})
+        assert builder.as_dataset(split)["a"][:] == [row for part in wanted for row in plain["a"][part.from_ : part.to]]
+    assert builder.as_dataset("train")._fingerprint == before._fingerprint
+    assert list(builder.as_dataset("train", shuffle_files=True)) != []
+    (index,) = Path(builder.cache_dir).glob("*.index")
+    content = index.read_bytes()
+    for damaged in (content[:-9], content[:40] + b"\0" * 8 + content[48:], b""):
+        index.write_bytes(damaged)
+        with pytest.raises(ManifestError) as caught:
+            [*(read_manifest(builder.cache_dir) or Manifest(DatasetInfo())).shards]
+        assert caught.value.path == str(index)
+    index.unlink()
+    with pytest.raises(ManifestError, match="missing"):
+        read_manifest(builder.cache_dir)

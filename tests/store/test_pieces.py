@@ -14,7 +14,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from datasets_core.meta.row_blocks import RowBlocks
-from datasets_core.meta.splits import row_ranges
 from datasets_core.store.manifest import Manifest, runs
 from datasets_core.store.pieces import (
     BatchLocations,
@@ -26,6 +25,7 @@ from datasets_core.store.pieces import (
     cut,
     locations_of_file,
     pieces_of,
+    row_ranges,
     stacked,
     stored_blocks,
     stored_names,

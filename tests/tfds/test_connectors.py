@@ -220,3 +220,28 @@ def test_shapes_and_dtypes_are_read_off_features() -> None:
 def test_features_stay_what_they_are() -> None:
     assert feature_of(Image()) == Image()
     assert feature_of([{"a": np.int8}]) == List({"a": Value("int8")})
+
+
+def test_rows_that_tensorflow_datasets_serialized_are_parsed() -> None:
+    from datasets_core.tfds.reading import SerializedParser
+
+    encoded = tfds.features.Encoding
+    features = tfds.features.FeaturesDict(
+        {
+            "x": tfds.features.Tensor(shape=(2,), dtype=np.float32, encoding=encoded.ZLIB),
+            "y": tfds.features.Tensor(shape=(3,), dtype=np.int64, encoding=encoded.BYTES),
+            "t": tfds.features.Text(),
+            "s": tfds.features.Sequence({"a": np.int64, "b": {"c": np.float32}}),
+            "l": tfds.features.ClassLabel(names=["p", "q"]),
+        }
+    )
+    record = bytes.fromhex(
+        "0a7d0a0b0a017412060a040a02c3a90a190a017812140a120a10789c636068b0676060700000048301000a210a0179121c0a1a0a180500"
+        "000000000000060000000000000007000000000000000a0d0a03732f6112061a040a0201020a0a0a016c12051a030a01010a150a05732f"
+        "622f63120c120a0a080000003f0000c03f"
+    )  # by tensorflow-datasets 4.9.10
+    parsed = features.decode_example(SerializedParser(features.get_serialized_info()).parse_example(record))
+    for row in (features.deserialize_example(record), parsed):
+        assert row["x"].tolist() == [1, 2] and row["x"].dtype == np.float32
+        assert row["y"].tolist() == [5, 6, 7] and row["t"] == "é".encode() and row["l"] == 1
+        assert row["s"]["a"].tolist() == [1, 2] and row["s"]["b"]["c"].tolist() == [0.5, 1.5]

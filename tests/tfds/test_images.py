@@ -2,8 +2,11 @@
 
 import importlib.util
 import io
+import shutil
 import struct
+import subprocess
 import zlib
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -14,7 +17,7 @@ from hypothesis.extra import numpy as arrays
 
 from datasets_core.config import using
 from datasets_core.errors import ConfigurationError, MissingDependencyError
-from datasets_core.tfds.images import ImageArray, decoded, is_deep
+from datasets_core.tfds.images import ImageArray, decoded, is_deep, samples_of
 
 COLOURS = {2: 4, 3: 2, 4: 6}
 
@@ -123,3 +126,25 @@ def test_jpeg_files_are_decoded_as_by_tensorflow_on_request() -> None:
     assert fast.shape == accurate.shape
     assert gray.shape == (13, 17, 1)
     assert 0 < abs(fast.astype(int) - accurate).max() < 20
+
+
+def test_lossy_sounds_are_decoded_by_ffmpeg_where_it_is(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    soundfile = pytest.importorskip("soundfile")
+    samples = (np.sin(np.arange(8000) / 20) * 9000).astype(np.int16)
+    path = tmp_path / "sound.ogg"
+    soundfile.write(path, samples, 16000)
+    started: list[Any] = []
+    run = subprocess.run
+
+    def counted(command: Any, *args: Any, **kwargs: Any) -> Any:
+        started.append(command)
+        return run(command, *args, **kwargs)
+
+    monkeypatch.setattr(subprocess, "run", counted)
+    found = samples_of(str(path))
+    assert found.dtype == np.int16 and found.ndim == 1 and len(samples) - 512 < len(found) <= len(samples)
+    assert len(started) == (shutil.which("ffmpeg") is not None)
+    with path.open("rb") as file:
+        assert (samples_of(file) == found).all()
+    monkeypatch.setattr(shutil, "which", lambda name: None)
+    assert abs(samples_of(str(path)).astype(int) - samples).max() < 1000 and len(samples_of(str(path))) == len(samples)

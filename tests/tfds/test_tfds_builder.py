@@ -615,3 +615,83 @@ def test_rows_of_a_sequence_of_dicts_may_be_lists(data_dir: str) -> None:
     builder.download_and_prepare()
     row = next(iter(tfds.as_numpy(builder.as_dataset("train"))))
     assert row["n"].tolist() == [1, 2] and list(row["text"]) == [b"a", b"b"]
+
+
+class Bytes(tfds.core.GeneratorBasedBuilder, skip_registration=True):
+    """Texts and strings that hold bytes, in all places."""
+
+    VERSION = tfds.core.Version("1.0.0")
+
+    def _info(self) -> Any:
+        text, string = tfds.features.Text(), np.object_
+        features = {"a": text, "b": [string], "c": {"d": tfds.features.Sequence({"e": string, "n": np.int64})}, "t": text}
+        return tfds.core.DatasetInfo(builder=self, features=tfds.features.FeaturesDict(features))
+
+    def _split_generators(self, dl_manager: Any) -> Any:
+        return {"train": self._generate_examples()}
+
+    def _generate_examples(self) -> Any:
+        yield 0, {"a": "é", "b": ["x"], "c": {"d": []}, "t": b"plain"}
+        yield 1, {"a": b"\xff\x00", "b": [b"\xfe", "y"], "c": {"d": [{"e": b"\xfd", "n": 1}]}, "t": "é"}
+
+
+@pytest.mark.parametrize("num_proc", [None, 2])
+def test_columns_with_bytes_that_are_not_text_are_columns_of_bytes(data_dir: str, num_proc: int | None) -> None:
+    builder = Bytes(data_dir=data_dir)
+    builder.download_and_prepare(num_proc=num_proc)
+    kinds = builder.info.features
+    assert [kinds["a"].dtype, kinds["b"].feature.dtype, kinds["c"]["d"]["e"].feature.dtype, kinds["t"].dtype] == [
+        "binary", "binary", "binary", "string",
+    ]  # fmt: skip
+    first, second = sorted(tfds.as_numpy(builder.as_dataset("train")), key=lambda row: len(row["b"]))
+    assert first["a"] == "é".encode() and second["a"] == b"\xff\x00" and list(second["b"]) == [b"\xfe", b"y"]
+    assert list(second["c"]["d"]["e"]) == [b"\xfd"] and second["t"] == "é".encode()
+    again = Bytes(data_dir=data_dir)
+    again.download_and_prepare()
+    assert again.info.features == kinds
+
+
+def test_names_of_splits_are_joined_as_texts(data_dir: str) -> None:
+    assert tfds.Split.TRAIN + "_05" == "train_05" and tfds.core.Split("dev") == "dev" and f"{tfds.Split.TEST}" == "test"
+
+    class Shares(One):
+        VERSION = tfds.core.Version("1.0.0")
+
+        def _split_generators(self, dl_manager: Any) -> Any:
+            return {tfds.Split.TRAIN: self._generate_examples(), tfds.Split.TRAIN + "_05": self._generate_examples()}
+
+    builder = Shares(data_dir=data_dir)
+    builder.download_and_prepare()
+    assert list(builder.info.splits) == ["train", "train_05"]
+
+
+def test_beam_builders_may_make_collections_of_their_rows_themselves(data_dir: str) -> None:
+    beam = pytest.importorskip("apache_beam")
+
+    class Joined(One):
+        VERSION = tfds.core.Version("1.0.0")
+
+        def _split_generators(self, dl_manager: Any, pipeline: Any) -> Any:  # type: ignore[override]
+            shared = pipeline | beam.Create([1, 2])
+            make = beam.ptransform_fn(self._generate_examples)
+            return {name: pipeline | name >> make(shared=shared, plus=plus) for name, plus in (("a", 0), ("b", 5))}
+
+        def _generate_examples(self, pipeline: Any, shared: Any, plus: int) -> Any:  # type: ignore[override]
+            return shared | "rows" >> beam.Map(lambda number: (number, {"x": number + plus}))
+
+    class Direct(tfds.core.BeamBasedBuilder, skip_registration=True):
+        VERSION = tfds.core.Version("1.0.0")
+        _info = One._info
+
+        def _split_generators(self, dl_manager: Any) -> Any:
+            return {"train": self._generate_examples([1, 2], 3)}
+
+        def _generate_examples(self, numbers: Any, plus: int) -> Any:
+            return beam.Create(numbers) | beam.Map(lambda number: (number, {"x": number + plus}))
+
+    builder = Joined(data_dir=data_dir)
+    builder.download_and_prepare()
+    assert [sorted(row["x"] for row in builder.as_dataset(split)) for split in ("a", "b")] == [[1, 2], [6, 7]]
+    direct = Direct(data_dir=data_dir)
+    direct.download_and_prepare()
+    assert sorted(row["x"] for row in direct.as_dataset("train")) == [4, 5]

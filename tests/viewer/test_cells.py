@@ -56,6 +56,16 @@ def test_a_row_of_many_megabytes_is_cut() -> None:
     assert len(json.dumps(whole)) < 2_000_000
 
 
+def test_a_row_of_500_megabytes_is_not_read_whole() -> None:
+    ends = pa.py_buffer(np.array([0, 500_000_000], np.int64))
+    zeros = pa.py_buffer(np.zeros(500_000_000, np.uint8))  # its memory is only taken where it is read
+    kinds = {"text": pa.large_string(), "data": pa.large_binary()}
+    rows = Dataset(pa.table({name: pa.Array.from_buffers(kind, 1, [None, ends, zeros]) for name, kind in kinds.items()}))
+    text, data = map(str, _cells(rows))
+    assert len(text) < 500 and text.endswith("\x00500000000") and json.loads(data)["size"] == 500_000_000
+    assert len(json.dumps(open_rows(rows).queries.row(View("train"), 0))) < 2_000_000
+
+
 def test_attacks_stay_texts() -> None:
     rows = Dataset.from_list([{ATTACK: ATTACK, "deep": {ATTACK: [ATTACK]}}])
     page = open_rows(rows).queries.page(View("train"), 0, 1)

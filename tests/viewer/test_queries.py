@@ -85,20 +85,34 @@ def test_a_search_looks_into_texts_labels_lists_and_dicts() -> None:
             "n": Value("int8"),
             "words": [Value("string")],
             "deep": {"a": [{"b": Value("string")}]},
+            "when": Value("timestamp[s]"),
         }
     )
     rows = Dataset.from_list(
         [
-            {"y": 0, "n": 42, "words": ["Sun"], "deep": {"a": [{"b": "x"}, {"b": "moon"}]}},
-            {"y": 1, "n": 4, "words": [], "deep": {"a": []}},
-            {"y": None, "n": None, "words": None, "deep": None},
+            {"y": 0, "n": 42, "words": ["Sun"], "deep": {"a": [{"b": "x"}, {"b": "moon"}]}, "when": 1_600_000_000},
+            {"y": 1, "n": 4, "words": [], "deep": {"a": []}, "when": None},
+            {"y": None, "n": None, "words": None, "deep": None, "when": None},
         ],
         features=features,
     )
     queries = open_rows(rows).queries
-    for text, found in (("CAT", [0]), ("42", [0]), ("4", [0, 1]), ("sun", [0]), ("MOON", [0]), ("dog", [1]), ("nothing", [])):
+    for text, found in (
+        ("CAT", [0]),
+        ("42", [0]),
+        ("4", [0, 1]),
+        ("sun", [0]),
+        ("MOON", [0]),
+        ("dog", [1]),
+        ("none", []),
+        ("2020", []),
+        ("a", [0]),
+    ):
         order = queries.order(View("train", search=text))
         assert order is not None and order.tolist() == found, text
+        names: dict[str, Any] = {"ds": rows.add_column("number", [0, 1, 2])}
+        exec(queries.python(View("train", search=text)), names)
+        assert names["ds"]["number"][:] == found, text
     assert queries.order(View("train", search="4", searched=("words",))).tolist() == []  # type: ignore[union-attr]
     with pytest.raises(UnknownColumnError):
         queries.order(View("train", search="4", searched=("z",)))

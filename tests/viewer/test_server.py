@@ -9,12 +9,12 @@ from typing import Any
 import pytest
 
 import datasets_core
-from datasets_core import Dataset, Features, Image
+from datasets_core import Audio, Dataset, Features, Image, Pdf
 from datasets_core.errors import ConfigurationError
 from datasets_core.viewer.opening import open_rows
 from datasets_core.viewer.server import Viewer
 
-from .conftest import SVG, every_kind, huge_png, numbers
+from .conftest import PDF, SVG, every_kind, huge_png, numbers, sound
 
 Serve = Callable[..., Any]
 
@@ -158,6 +158,35 @@ def test_a_picture_of_a_program_and_one_of_billions_of_pixels_are_not_drawn(serv
     assert headers["content-disposition"].startswith("attachment") and "sandbox" in headers["content-security-policy"]
     status, _, data = client.get(_media("picture", 1, **{"as": "thumb"}))
     assert status == 400 and "too many pixels" in json.loads(data)["error"]
+
+
+def test_media_that_grow_when_they_are_decoded_are_refused(serve: Serve) -> None:
+    pytest.importorskip("pdfplumber")
+    soundfile = pytest.importorskip("soundfile")
+    vast = PDF.replace(b"[0 0 200 300]", b"[0 0 900000 900000]")
+    rows = Dataset.from_list(
+        [{"paper": {"bytes": vast, "path": "a.pdf"}, "sound": {"bytes": sound(), "path": "a.wav"}}],
+        features=Features({"paper": Pdf(), "sound": Audio()}),
+    )
+    client = serve(rows)
+    status, _, data = client.get(_media("paper", **{"as": "page"}))
+    assert status == 400 and "900,000" in json.loads(data)["error"]
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(soundfile.SoundFile, "frames", property(lambda _: 10**12))
+        status, error = client.ask("wave", column="sound", row=0)
+    assert status == 400 and "too many" in error
+
+
+def test_a_socket_is_not_opened(serve: Serve) -> None:
+    client = serve(numbers())
+    asked = {
+        "Upgrade": "websocket",
+        "Connection": "Upgrade",
+        "Sec_WebSocket_Version": "13",
+        "Sec_WebSocket_Key": "AAAAAAAAAAAAAAAAAAAAAA==",
+    }
+    assert client.get("/", **asked)[0] == 200  # answered as any other request
+    assert client.get("/", authorization="Bearer wrong", **asked)[0] == 403
 
 
 def test_rows_are_saved(serve: Serve) -> None:

@@ -63,3 +63,17 @@ def test_a_widget_answers_what_its_page_asks(monkeypatch: pytest.MonkeyPatch) ->
         assert sent.pop()[0]["answer"]["title"] == "dataset"
         made.close()
     assert Dataset.from_dict({"a": []})._repr_mimebundle_() is None
+
+
+@pytest.mark.filterwarnings("ignore::DeprecationWarning")
+def test_marimo_is_given_the_table_or_the_first_rows(monkeypatch: pytest.MonkeyPatch) -> None:
+    import sys
+
+    anywidget = pytest.importorskip("anywidget")
+    for given in (numbers(), DatasetDict({"train": numbers()})):
+        made = given._display_()
+        assert isinstance(made, anywidget.AnyWidget)
+        made.close()
+    assert "<" in Dataset.from_dict({"a": []})._display_()._repr_html_()
+    monkeypatch.setitem(sys.modules, "anywidget", None)
+    assert "<table>" in numbers()._display_()._repr_html_()

@@ -22,7 +22,6 @@ from datasets_core.building.tfds_folders.layout import Fields, layout_of, untold
 from datasets_core.engines.threads import renewed_after_fork
 from datasets_core.errors import DamagedShardError, DatasetsCoreError, ExampleError, FileFormatError, ManifestError, logger_of
 from datasets_core.meta.row_blocks import RowBlocks
-from datasets_core.meta.splits import RowRange
 from datasets_core.records.frames import HEAD_BYTES, blocks_of, compression_of, frame_offsets, inflated
 from datasets_core.records.reader import TFRecordReader
 from datasets_core.records.wire.columns import decode_examples
@@ -32,6 +31,7 @@ from datasets_core.store.pieces import (
     BatchLocations,
     BatchRows,
     FileStructure,
+    RowRange,
     counts_of,
     locations_of_file,
     stored_blocks,

@@ -50,6 +50,7 @@ from datasets_core.building.write.jobs import (
     agreed_schema,
     chosen_engine,
     counted_files,
+    layout_of,
     recast_job,
     run_attempt,
     worker_died,
@@ -214,8 +215,11 @@ class Build:
         self._exchange = Exchange.of(target, options.storage_options) if spans and files.is_url(target) else None
         self.staging = Staging.adopt_or_create(options.output_dir)
 
-    def run(self) -> Manifest:
+    def run(self, *, is_committed: bool = True) -> Manifest:
         """Make the dataset: plan, jobs, results, commit.
+
+        Args:
+            is_committed: False to leave its shards in the staging folder.
 
         Raises:
             DatasetsCoreError: a failure, as a subclass.
@@ -244,6 +248,8 @@ class Build:
                         if stage.failure is None:
                             raise
             manifest = self._manifest()
+            if not is_committed:
+                return manifest
             check_manifest(builder, manifest, self.downloads, options.verification)
             for split in self.splits:
                 split.split_info = (manifest.info.splits or SplitDict())[split.name]
@@ -272,25 +278,28 @@ class Build:
             raise
 
     def repair(self, manifest: Manifest, damaged: Sequence[ShardRecord]) -> bool:
-        """Make damaged shards of a finished local dataset again by the jobs that made them, and replace them one by one.
+        """Make damaged shards of a finished local dataset again, and replace them one by one.
+
+        The jobs that made them run again; where rows were put in order later, or the jobs depend on each other, all do.
 
         Args:
             manifest: of the dataset; it stays as it is, since a shard is replaced by equal bytes only.
-            damaged: shards on record.
+            damaged: shards on record, with their checksums.
 
         Returns:
-            False if other bytes came of those jobs, as where rows were put in order later: nothing is replaced then.
+            False if other bytes came of the sources: nothing is replaced then.
 
         Raises:
             DatasetsCoreError: the jobs cannot run, for example if a source no longer exists.
         """
-        if not self._is_as_read or not all(shard.sha256 for shard in damaged):
-            return False
         try:
             self._plan()
             made: dict[str, str] = {}
-            for split in self.splits:
+            for split in self.splits if self._is_as_read else ():
                 made |= self._made_again(split, manifest, [shard for shard in damaged if shard.split == split.name])
+            if not all(shard.sha256 in made for shard in damaged):
+                self.run(is_committed=False)
+                made = {shard.sha256: shard.name for shard in self.shards}
             if not all(shard.sha256 in made for shard in damaged):
                 return False
             check_unchanged(self.sources)
@@ -483,9 +492,9 @@ class Build:
         if taken:
             logger.info("Reusing %d of %d finished jobs of split %r.", len(taken), len(stage.jobs), split)
             yield from taken
-        engine = chosen_engine(self.options.engine, len(waiting), deadline if builder.is_stopped_by_timer else None)
-        is_here = isinstance(engine, SerialEngine)
-        total, sizes = _expected_rows(builder, split), _sizes(builder, stage)
+        timer = deadline if builder.is_stopped_by_timer else None
+        engine = chosen_engine(self.options.engine, len(waiting), timer, is_native=getattr(builder, "is_native", False))
+        is_here, total, sizes = isinstance(engine, SerialEngine), _expected_rows(builder, split), _sizes(builder, stage)
         counts_bytes = total is None and bool(sizes)
         done: dict[str, int] = {}  # by the name of a job
         with contextlib.ExitStack() as stack:
@@ -506,7 +515,7 @@ class Build:
                     stack.enter_context(followed(bar.update, left))
                 code = builder, getattr(waiting[0], "gen_kwargs", None) if waiting else None
                 verb, is_killed = f"The build of {builder.label}", getattr(engine, "shares_memory", None) is False
-                limit = {"deadline": deadline} if is_killed and builder.is_stopped_by_timer else {}
+                limit = {"deadline": timer} if is_killed and timer else {}
                 shared: str = self.staging.folder
                 how: dict[str, Any] = {"tells": tells, "counts_bytes": counts_bytes}
                 work = functools.partial(run_attempt, stage.function, **how)
@@ -593,6 +602,12 @@ class Build:
             else "",
             commit=self.builder.commit_sha or "",
             origin=_origin(self.builder),
+            built_with=layout_of(
+                max_shard_bytes=self.options.max_shard_bytes or settings().max_shard_bytes,
+                num_shards=self.options.num_shards,
+                num_proc=_part_count(self.builder, self.options),
+                writer_batch_size=self.builder.writer_batch_size,
+            ),
             blocks=self.blocks,
             files=counted_files(
                 self.builder, {split.name: split.gen_kwargs for split in self.splits if split.name in self.blocks}

@@ -13,7 +13,7 @@ import pyarrow as pa
 
 from datasets_core.building.hooks import Hooks, divide, file_of, names_of_parts, one_file_of
 from datasets_core.building.write.row_keys import KeyRecord, compare, compare_heads
-from datasets_core.config import has_alias
+from datasets_core.config import has_alias, settings
 from datasets_core.engines import Engine
 from datasets_core.engines.deadline import Deadline, SerialEngine, can_stop
 from datasets_core.engines.threads import followed
@@ -172,7 +172,7 @@ def run_attempt(function: Callable[..., ShardResult], job: Any, *, tells: str = 
 # The engine that runs the jobs of a split, and the error for a worker that dies.
 
 
-def chosen_engine(engine: Engine, count: int, deadline: Deadline | None) -> Engine:
+def chosen_engine(engine: Engine, count: int, deadline: Deadline | None, *, is_native: bool = False) -> Engine:
     """Return the engine for a number of jobs.
 
     One job needs no worker, unless it has a deadline at which only a worker can be stopped.
@@ -181,6 +181,7 @@ def chosen_engine(engine: Engine, count: int, deadline: Deadline | None) -> Engi
         engine: the requested engine.
         count: the number of jobs.
         deadline: of code that runs in this process.
+        is_native: True if the jobs release the interpreter's lock: threads do them, unless processes were asked for by name.
     """
     if isinstance(engine, SerialEngine) and (deadline is None or can_stop()):
         return engine
@@ -190,6 +191,8 @@ def chosen_engine(engine: Engine, count: int, deadline: Deadline | None) -> Engi
         return ProcessEngine(1)
     if count == 1 and deadline is None and isinstance(engine, ThreadEngine):
         return SerialEngine()  # a worker would be started for nothing
+    if is_native and deadline is None and isinstance(engine, ProcessEngine) and not engine.is_named:
+        return ThreadEngine(engine.workers)  # a process takes longer to start than many files to read
     return engine
 
 
@@ -645,3 +648,16 @@ def _merged(builder: Hooks, agreed: pa.Schema, found: pa.Schema, what: str, *, i
         return (join_schemas if is_order_free else merge_schemas)(agreed, found, what=what)
     except CastError as error:
         raise DatasetGenerationCastError(f"The files of {builder.label} do not fit each other: {error}") from error
+
+
+LAYOUT_SETTINGS = ("batch_bytes", "batch_rows", "job_bytes")
+
+
+def layout_of(**options: int | None) -> dict[str, int]:
+    """Return what decides, besides the sources and the order, which rows are in which shard and batch of a build.
+
+    Args:
+        options: those of the build; the settings are added.
+    """
+    found = {**options, **{name: getattr(settings(), name) for name in LAYOUT_SETTINGS}}
+    return {name: value for name, value in found.items() if value is not None}

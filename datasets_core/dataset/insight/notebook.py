@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import contextlib
 import io
 import json
 import os
 import re
 from collections.abc import Iterable, Mapping, Sequence
+from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
@@ -101,6 +103,10 @@ class Overview(Rows):
         """Return the table of `widget()` for a notebook where anywidget is installed; None leaves it to the first rows."""
         return widget_bundle(self, how)
 
+    def _display_(self) -> Any:
+        """Return what marimo shows, which prefers the first rows to the table."""
+        return displayed(self)
+
     def _repr_html_(self) -> str:
         """Return the first rows, for a notebook: images, players and texts, cut to a size that a page can hold."""
         try:
@@ -131,6 +137,20 @@ def widget_bundle(dataset: Any, how: dict[str, Any]) -> Any:
         return dataset.widget()._repr_mimebundle_(**how)
     except (DatasetsCoreError, ImportError):  # no rows, or a kernel without widgets: the first rows are shown, or why not
         return None
+
+
+def displayed(dataset: Any) -> Any:
+    """Return the table of `widget()` where anywidget is installed, else an object that shows the first rows.
+
+    Args:
+        dataset: a `Dataset` or a `DatasetDict`.
+    """
+    from datasets_core.optional import is_installed
+
+    if is_installed("anywidget"):
+        with contextlib.suppress(DatasetsCoreError, ImportError):  # no rows, or a kernel without widgets
+            return dataset.widget()
+    return SimpleNamespace(_repr_html_=dataset._repr_html_)
 
 
 _MOST_ROWS, _MOST_COLUMNS = 10, 30

@@ -124,12 +124,10 @@ def cast_to_python_objects(obj: Any, only_1d_for_numpy: bool = False, optimize_l
     if isinstance(obj, np.ndarray) and only_1d_for_numpy and obj.ndim > 1:
         return [cast_to_python_objects(value, only_1d_for_numpy) for value in obj]
     if type(obj).__module__.partition(".")[0] == "pandas":
-        if hasattr(obj, "columns"):
-            return cast_to_python_objects(obj.to_dict("list"), only_1d_for_numpy)
-        for convert in ("to_pydatetime", "to_pytimedelta", "tolist"):
+        for convert, is_nested in {"to_pydatetime": False, "to_pytimedelta": False, "tolist": True, "to_dict": True}.items():
             if hasattr(obj, convert):
-                value = getattr(obj, convert)()
-                return cast_to_python_objects(value, only_1d_for_numpy) if convert == "tolist" else value
+                value = getattr(obj, convert)(*(["list"] if convert == "to_dict" else []))
+                return cast_to_python_objects(value, only_1d_for_numpy) if is_nested else value
     return obj
 
 

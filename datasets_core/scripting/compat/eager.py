@@ -11,15 +11,17 @@ import glob
 import io
 import itertools
 import os
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any
 
 import numpy as np
 
+from datasets_core.config import settings
 from datasets_core.errors import ConfigurationError, ExampleError
+from datasets_core.features.media.types import fast_jpeg
 from datasets_core.optional import needed
 from datasets_core.scripting.compat.packages import flatten, map_structure
-from datasets_core.scripting.compat.tensorflow import EagerGraph, EagerSession, OneShotIterator
+from datasets_core.scripting.compat.tensorflow import TRAIN, EagerGraph, EagerSession, OneShotIterator
 
 # -- tensors ---------------------------------------------------------------------------------------------------------------
 
@@ -70,6 +72,10 @@ class EagerTensor(np.ndarray[Any, Any]):
             kwargs["out"] = tuple(each.view(np.ndarray) if isinstance(each, EagerTensor) else each for each in out)
         found = getattr(ufunc, method)(*given, **kwargs)
         return tuple(map(tensor, found)) if isinstance(found, tuple) else tensor(found)
+
+
+class RaggedTensor:
+    """Rows of different lengths, which are lists here: nothing is an instance."""
 
 
 def _like(value: Any, dtype: np.dtype[Any]) -> Any:
@@ -208,9 +214,30 @@ def _of(function: Callable[..., Any]) -> Callable[..., Any]:
     return called
 
 
+_LANES, _UNROLLED = 8, 4
+
+
+def _sum(values: Any) -> Any:
+    """Return the sum of float32 numbers, added in the order of TensorFlow, which decides how it is rounded."""
+    flat = values.reshape(-1)
+    whole = len(flat) // (_LANES * _UNROLLED) * _LANES * _UNROLLED
+    parts = np.add.reduce(flat[:whole].reshape(-1, _UNROLLED, _LANES), axis=0, initial=np.float32(0))
+    lanes = (parts[0] + parts[1]) + (parts[2] + parts[3])
+    for start in range(whole, len(flat) // _LANES * _LANES, _LANES):
+        lanes = lanes + flat[start : start + _LANES]
+    while len(lanes) > 1:
+        lanes = lanes[: len(lanes) // 2] + lanes[len(lanes) // 2 :]
+    rest = np.float32(0)
+    for each in flat[len(flat) // _LANES * _LANES :]:
+        rest = rest + each
+    return lanes[0] + rest
+
+
 def _reduced(function: Callable[..., Any]) -> Callable[..., Any]:
     def reduced(input_tensor: Any, axis: Any = None, keepdims: bool = False, name: str | None = None) -> Any:
         values = np.asarray(tensor(input_tensor))
+        if function is np.sum and axis is None and not keepdims and values.dtype == np.float32:
+            return tensor(_sum(values))
         found = function(values, axis=None if axis is None else tuple(np.atleast_1d(axis)), keepdims=keepdims)
         return tensor(np.asarray(found).astype(np.bool_ if function in (np.any, np.all) else values.dtype))
 
@@ -252,6 +279,7 @@ FUNCTIONS: dict[str, Any] = {
     "scan": scan,
     "map_fn": map_fn,
     "Tensor": EagerTensor,
+    "RaggedTensor": RaggedTensor,
     "TensorShape": TensorShape,
     "name_scope": lambda *args, **kwargs: contextlib.nullcontext(),
     "control_dependencies": lambda *args, **kwargs: contextlib.nullcontext(),
@@ -313,115 +341,6 @@ def decode_raw(input_bytes: Any, out_type: Any, little_endian: bool = True, fixe
     return tensor(joined.reshape(*texts.shape, -1).astype(kind.newbyteorder("=")))
 
 
-class _ValueList:
-    def __init__(self, value: Iterable[Any] = ()) -> None:
-        self.value = list(value)
-
-
-class TrainFeature:
-    """`tf.train.Feature`: a list of bytes, of floats, or of integers."""
-
-    def __init__(self, bytes_list: Any = None, float_list: Any = None, int64_list: Any = None) -> None:
-        lists = {"bytes_list": bytes_list, "float_list": float_list, "int64_list": int64_list}
-        self._kind = next((name for name, given in lists.items() if given is not None), None)
-        self.bytes_list, self.float_list, self.int64_list = (given or _ValueList() for given in lists.values())
-
-    def WhichOneof(self, group: str) -> str | None:  # noqa: N802 - a method of protobuf
-        """Return the name of the list that is set."""
-        return self._kind
-
-    def HasField(self, name: str) -> bool:  # noqa: N802 - a method of protobuf
-        """Return True if that list is set."""
-        return name == self._kind
-
-    @classmethod
-    def of(cls, found: Any) -> TrainFeature:
-        """Return a parsed feature as a feature of TensorFlow."""
-        return cls(**({} if found.kind is None else {f"{found.kind}_list": _ValueList(found.values)}))
-
-    @property
-    def plain(self) -> Any:
-        """The values, for encoding."""
-        kinds = {"bytes_list": object, "float_list": np.float32, "int64_list": np.int64, None: object}
-        return np.array(getattr(self, self._kind or "bytes_list").value, kinds[self._kind])
-
-
-class TrainFeatures:
-    """`tf.train.Features`: the features of an example by name."""
-
-    def __init__(self, feature: Mapping[str, TrainFeature] | None = None) -> None:
-        self.feature = _FeatureMap(feature or {})
-
-
-class _FeatureMap(dict[str, TrainFeature]):
-    """A map of protobuf: an absent key gives an empty feature."""
-
-    def __missing__(self, key: str) -> TrainFeature:
-        return self.setdefault(key, TrainFeature())
-
-
-class TrainExample:
-    """`tf.train.Example`."""
-
-    def __init__(self, features: TrainFeatures | None = None) -> None:
-        self.features = features or TrainFeatures()
-
-    @classmethod
-    def FromString(cls, data: Any) -> TrainExample:  # noqa: N802 - a method of protobuf
-        """Return the message of some bytes."""
-        from datasets_core.records.wire.messages import decode_example
-
-        return cls(TrainFeatures({key: TrainFeature.of(found) for key, found in decode_example(_data(data)).items()}))
-
-    def ParseFromString(self, data: Any) -> int:  # noqa: N802 - a method of protobuf
-        """Read the message of some bytes; return their number."""
-        self.features = self.FromString(data).features
-        return len(data)
-
-    def SerializeToString(self) -> bytes:  # noqa: N802 - a method of protobuf
-        """Return the bytes of the message."""
-        from datasets_core.records.encoding import encode_example
-
-        return encode_example({key: each.plain for key, each in self.features.feature.items()})
-
-
-class _FeatureSteps:
-    def __init__(self, feature: Sequence[TrainFeature] = ()) -> None:
-        self.feature = list(feature)
-
-
-class _FeatureLists:
-    def __init__(self, feature_list: Mapping[str, _FeatureSteps]) -> None:
-        self.feature_list = dict(feature_list)
-
-
-class TrainSequenceExample:
-    """`tf.train.SequenceExample`."""
-
-    def __init__(self, context: TrainFeatures | None = None, feature_lists: Any = None) -> None:
-        self.context, self.feature_lists = context or TrainFeatures(), feature_lists or _FeatureLists({})
-
-    @classmethod
-    def FromString(cls, data: Any) -> TrainSequenceExample:  # noqa: N802 - a method of protobuf
-        """Return the message of some bytes."""
-        from datasets_core.records.wire.messages import decode_sequence_example
-
-        context, lists = decode_sequence_example(_data(data))
-        steps = {key: _FeatureSteps([TrainFeature.of(each) for each in found]) for key, found in lists.items()}
-        return cls(TrainFeatures({key: TrainFeature.of(found) for key, found in context.items()}), _FeatureLists(steps))
-
-
-TRAIN: dict[str, Any] = {
-    **dict.fromkeys(("BytesList", "FloatList", "Int64List"), _ValueList),
-    "Feature": TrainFeature,
-    "Features": TrainFeatures,
-    "Example": TrainExample,
-    "FeatureList": _FeatureSteps,
-    "FeatureLists": _FeatureLists,
-    "SequenceExample": TrainSequenceExample,
-}
-
-
 # -- images ----------------------------------------------------------------------------------------------------------------
 
 
@@ -444,8 +363,11 @@ def decode_image(contents: Any, channels: int | None = None, dtype: Any = np.uin
         raise ConfigurationError(
             f"tf.image.decode_image to {kind} is not supported", advice="Decode to tf.uint8, and divide by 255"
         )
+    data = _data(contents)
+    if settings().jpeg_dct == "fast" and (fast := fast_jpeg(data, channels or None)) is not None and kind == np.uint8:
+        return tensor(fast)
     try:
-        with pillow.open(io.BytesIO(_data(contents)), formats=("JPEG", "PNG", "GIF", "BMP")) as image:
+        with pillow.open(io.BytesIO(data), formats=("JPEG", "PNG", "GIF", "BMP")) as image:
             if image.format == "GIF":
                 frames = []
                 for number in range(image.n_frames):
@@ -495,7 +417,83 @@ def extract_jpeg_shape(contents: Any, output_type: Any = np.int32, name: str | N
         return tensor(np.array([image.height, image.width, len(image.getbands())], _numpy_type(output_type)))
 
 
+def resize(
+    images: Any,
+    size: Any,
+    method: Any = "bilinear",
+    preserve_aspect_ratio: bool = False,
+    antialias: bool = False,
+    name: str | None = None,
+) -> Any:
+    """Return one image or several, resized: axes height, width and channels; float32, except for the nearest pixels.
+
+    Raises:
+        ConfigurationError: the method needs TensorFlow.
+    """
+    if method not in _WEIGHTS or preserve_aspect_ratio or antialias:
+        raise ConfigurationError(
+            f"tf.image.resize by {method!r}, with antialias={antialias} and preserve_aspect_ratio={preserve_aspect_ratio}, "
+            "is not supported",
+            advice="Use 'bilinear', 'nearest' or 'bicubic', without options, or install tensorflow",
+        )
+    found = np.asarray(tensor(images))
+    lengths = [(found.ndim - 3, int(size[0])), (found.ndim - 2, int(size[1]))]
+    for axis, length in reversed(lengths) if method == "bilinear" else lengths:  # the order decides how sums are rounded
+        found = _resized(found, axis, length, method)
+    return tensor(found)
+
+
+def _resized(values: Any, axis: int, length: int, method: str) -> Any:
+    """Return values resized along an axis: sums of values at a few places, with float32 weights as in TensorFlow."""
+    old = values.shape[axis]
+    scale = np.float32(old) / np.float32(length)
+    at = (np.arange(length, dtype=np.float32) + np.float32(0.5)) * scale
+    if method == "nearest":
+        return np.take(values, np.minimum(np.floor(at).astype(np.int64), old - 1), axis)
+    at = at - np.float32(0.5)
+    first = np.floor(at).astype(np.int64)
+    indices, weights = _WEIGHTS[method](first, at - first.astype(np.float32), old)
+    shape = [length if number == axis else 1 for number in range(values.ndim)]
+    parts = [np.take(values, index, axis).astype(np.float32) for index in indices]
+    if method == "bilinear":
+        return parts[0] + (parts[1] - parts[0]) * weights[0].reshape(shape)
+    total = parts[0] * weights[0].reshape(shape)
+    for part, weight in zip(parts[1:], weights[1:], strict=True):
+        total = total + part * weight.reshape(shape)
+    return total
+
+
+def _two_places(first: Any, fraction: Any, old: int) -> tuple[list[Any], list[Any]]:
+    return [np.clip(first, 0, old - 1), np.clip(first + 1, 0, old - 1)], [fraction]
+
+
+def _four_places(first: Any, fraction: Any, old: int) -> tuple[list[Any], list[Any]]:
+    """Return places and weights of a cubic convolution with a = -0.5; places outside of the image weigh nothing."""
+    steps = np.rint(fraction * np.float32(1024)).astype(np.int64)
+    x = np.arange(1025) / 1024
+    near = ((1.5 * x - 2.5) * x * x + 1).astype(np.float32)
+    x += 1
+    far = (((-0.5 * x + 2.5) * x - 4) * x + 2).astype(np.float32)
+    wanted = [first + offset for offset in (-1, 0, 1, 2)]
+    weights = [far[steps], near[steps], near[1024 - steps], far[1024 - steps]]
+    weights = [np.where((at >= 0) & (at < old), weight, np.float32(0)) for at, weight in zip(wanted, weights, strict=True)]
+    total = ((weights[0] + weights[1]) + weights[2]) + weights[3]
+    return [np.clip(at, 0, old - 1) for at in wanted], [weight * (np.float32(1) / total) for weight in weights]
+
+
+_WEIGHTS: dict[str, Any] = {"bilinear": _two_places, "nearest": None, "bicubic": _four_places}
+
+
+class ResizeMethod:
+    """`tf.image.ResizeMethod`: names of ways to resize."""
+
+    BILINEAR, NEAREST_NEIGHBOR, BICUBIC, AREA = "bilinear", "nearest", "bicubic", "area"
+    LANCZOS3, LANCZOS5, GAUSSIAN, MITCHELLCUBIC = "lanczos3", "lanczos5", "gaussian", "mitchellcubic"
+
+
 IMAGES: dict[str, Any] = {
+    "resize": resize,
+    "ResizeMethod": ResizeMethod,
     "decode_image": decode_image,
     **dict.fromkeys(("decode_jpeg", "decode_png", "decode_bmp"), decode_image),
     "encode_jpeg": encode_jpeg,

@@ -398,9 +398,8 @@ Copy, DeleteRecursively, Rename, Stat = copy, rmtree, rename, stat
 _MODULES = {
     "PIL_Image": ("PIL.Image",),
     "PIL_ImageDraw": ("PIL.ImageDraw",),
-    "gcsfs_store": ("gcsfs",),
     "matplotlib": ("matplotlib", "matplotlib.pyplot"),
-    "pycocotools": ("pycocotools", "pycocotools.mask"),
+    "pycocotools": ("pycocotools.mask",),
     "scipy": ("scipy", "scipy.io", "scipy.io.wavfile", "scipy.ndimage"),
     "skimage": ("skimage", "skimage.color", "skimage.filters", "skimage.transform"),
     "array_record_module": ("array_record.python.array_record_module",),
@@ -425,6 +424,8 @@ class LazyImports:
 
 
 def _package(name: str) -> Any:
+    if name == "gcsfs_store":
+        return _opened("gcsfs").GCSFileSystem(token="anon").get_mapper
     first, *more = _MODULES.get(name, (name,))
     opened: ModuleType = _opened(first)
     for module in more:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import importlib
 import sys
 from collections.abc import Callable, Mapping, Sequence
@@ -245,7 +246,7 @@ _BUILDERS = _at(
 )
 _TF_INFO = _at("datasets_core.tfds.info", "BeamMetadataDict", "DatasetIdentity", "DatasetInfo", "Metadata", "MetadataDict")
 _TF_SPLITS = (
-    _at("datasets_core.meta.splits", "Split")
+    _at("datasets_core.tfds.info", "Split")
     | _at("datasets_core.meta.split_info", "SplitDict", "SplitInfo", "SubSplitInfo")
     | _at("datasets_core.building.hooks", "SplitGenerator")
     | _at("datasets_core.tfds.info", "ReadInstruction")
@@ -306,7 +307,7 @@ _CONLL_TAGS = {"*": "datasets_core.tfds.utils"}
 _TOP = (
     _LOADING
     | _at("datasets_core.stream.order.files", "ReadConfig")
-    | _at("datasets_core.meta.splits", "Split")
+    | _at("datasets_core.tfds.info", "Split")
     | _at("datasets_core.meta.row_blocks", "even_splits")
     | _at("datasets_core.distributed", "split_for_jax_process")
     | _at("datasets_core.progress", "disable_progress_bar", "enable_progress_bar")
@@ -329,6 +330,7 @@ _CORE = (
 )
 _CORE.pop("even_splits")
 _TYPING = {"*": "datasets_core.tfds.utils"}
+_BEAM = _at("datasets_core.tfds.reading", "ReadFromTFDS")
 _TF = "datasets_core.scripting.compat.tensorflow"
 
 TENSORFLOW_MODULES: Mapping[str, Mapping[str, str]] = {
@@ -337,7 +339,9 @@ TENSORFLOW_MODULES: Mapping[str, Mapping[str, str]] = {
         for top in ("tensorflow_datasets", "tensorflow_datasets.public_api")
         for name, table in {
             "": _TOP,
+            ".beam": _BEAM,
             ".core": _CORE,
+            ".core.beam_utils": _BEAM,
             ".core.dataset_builder": _BUILDERS,
             ".core.dataset_builders": _CONLL,
             ".core.dataset_builders.conll": _CONLL,
@@ -352,6 +356,7 @@ TENSORFLOW_MODULES: Mapping[str, Mapping[str, str]] = {
             ".core.download.download_manager": _TF_DOWNLOADS,
             ".core.download.extractor": _EXTRACTOR,
             ".core.download.resource": _TF_DOWNLOADS,
+            ".core.example_parser": {"ExampleParser": "datasets_core.tfds.reading:SerializedParser"},
             ".core.features": _TF_FEATURES,
             **{
                 f".core.features.{module}": _TF_FEATURES
@@ -394,6 +399,7 @@ TENSORFLOW_MODULES: Mapping[str, Mapping[str, str]] = {
             ".deprecated": _at("datasets_core.tfds.download", "add_checksums_dir"),
             ".deprecated.text": _at("datasets_core.tfds.utils", "TextEncoderConfig"),
             ".download": _TF_DOWNLOADS,
+            ".download.download_manager": _TF_DOWNLOADS,
             ".features": _TF_FEATURES,
             ".testing": {"*": "datasets_core.tfds.utils:testing"},
             ".typing": _TYPING,
@@ -435,8 +441,11 @@ TENSORFLOW_REASONS: Mapping[str, str] = {
 }
 """Full old name, or a name alone, or `package.*` → what to do where it is missing."""
 
-UNLESS_INSTALLED: frozenset[str] = frozenset({"absl", "etils", "six", "tensorflow", "tree"})
+UNLESS_INSTALLED: frozenset[str] = frozenset({"absl", "six", "tensorflow", "tree"})
 """Top-level names with a compatibility module only if the package itself is not installed."""
+IN_PART: frozenset[str] = frozenset({"etils"})
+"""Top-level names whose other names come from the package itself, if it is installed: paths are always those of this library,
+so that functions of a script with `epath.Path` in their annotations accept what the download manager returns."""
 
 
 # Compatibility modules: modules of this library with the names of `datasets` and similar libraries, only for scripts.
@@ -460,6 +469,8 @@ def compat_module_of(dotted: str) -> str | None:
     """
     top = dotted.partition(".")[0]
     if top not in _TOPS or (top in UNLESS_INSTALLED and is_installed(top)):
+        return None
+    if top in IN_PART and dotted not in COMPAT_MODULES and is_installed(top):
         return None
     return f"{__name__}.{dotted}"
 
@@ -510,6 +521,9 @@ def _found(old: str, name: str) -> Any:
         found = _found_at(table["*"])
         if hasattr(found, name):
             return getattr(found, name)
+    if old in IN_PART and is_installed(old):
+        with contextlib.suppress(ModuleNotFoundError):
+            return importlib.import_module(f"{old}.{name}")
     raise AttributeError(_refusal(old, name), name=name)
 
 
@@ -546,7 +560,7 @@ class _Finder:
         old = _old_name(fullname)
         if old not in COMPAT_MODULES:
             above, _, name = old.rpartition(".")
-            is_package = old.partition(".")[0] in UNLESS_INSTALLED
+            is_package = old.partition(".")[0] in UNLESS_INSTALLED | IN_PART
             raise ModuleNotFoundError(_refusal(above or old, name), name=old if is_package else None)
         return ModuleSpec(fullname, self, is_package=True)  # type: ignore[arg-type]
 

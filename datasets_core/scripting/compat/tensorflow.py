@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 import logging as _logging
 import os
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextvars import ContextVar
 from typing import Any, NamedTuple, NoReturn
 
@@ -449,7 +449,8 @@ class EagerSession:
         return None
 
     def run(self, fetches: Any, *args: Any, **kwargs: Any) -> Any:
-        """Return the next element of an iterator; None for an initializer of variables, since there are none.
+        """Return the next element of an iterator; a value of numpy, which is computed already, as it is; None for an
+        initializer of variables, since there are none.
 
         Raises:
             OutOfRangeError: there is no other element.
@@ -457,7 +458,125 @@ class EagerSession:
         """
         if isinstance(fetches, OneShotIterator):
             return _next(fetches)
+        if isinstance(fetches, np.ndarray):
+            return fetches.view(np.ndarray)
         return None if fetches is None else Missing("tf.compat.v1.Session.run of a graph")()
+
+
+# -- messages: `tf.train.Example` and its parts -------------------------------------------------------------------------------
+
+
+def _bytes_of(serialized: Any) -> bytes:
+    return bytes(np.asarray(serialized).item()) if isinstance(serialized, np.ndarray) else bytes(serialized)
+
+
+class _ValueList:
+    def __init__(self, value: Iterable[Any] = ()) -> None:
+        self.value = list(value)
+
+
+class TrainFeature:
+    """`tf.train.Feature`: a list of bytes, of floats, or of integers."""
+
+    def __init__(self, bytes_list: Any = None, float_list: Any = None, int64_list: Any = None) -> None:
+        lists = {"bytes_list": bytes_list, "float_list": float_list, "int64_list": int64_list}
+        self._kind = next((name for name, given in lists.items() if given is not None), None)
+        self.bytes_list, self.float_list, self.int64_list = (given or _ValueList() for given in lists.values())
+
+    def WhichOneof(self, group: str) -> str | None:  # noqa: N802 - a method of protobuf
+        """Return the name of the list that is set."""
+        return self._kind
+
+    def HasField(self, name: str) -> bool:  # noqa: N802 - a method of protobuf
+        """Return True if that list is set."""
+        return name == self._kind
+
+    @classmethod
+    def of(cls, found: Any) -> TrainFeature:
+        """Return a parsed feature as a feature of TensorFlow."""
+        return cls(**({} if found.kind is None else {f"{found.kind}_list": _ValueList(found.values)}))
+
+    @property
+    def plain(self) -> Any:
+        """The values, for encoding."""
+        kinds = {"bytes_list": object, "float_list": np.float32, "int64_list": np.int64, None: object}
+        return np.array(getattr(self, self._kind or "bytes_list").value, kinds[self._kind])
+
+
+class TrainFeatures:
+    """`tf.train.Features`: the features of an example by name."""
+
+    def __init__(self, feature: Mapping[str, TrainFeature] | None = None) -> None:
+        self.feature = _FeatureMap(feature or {})
+
+
+class _FeatureMap(dict[str, TrainFeature]):
+    """A map of protobuf: an absent key gives an empty feature."""
+
+    def __missing__(self, key: str) -> TrainFeature:
+        return self.setdefault(key, TrainFeature())
+
+
+class TrainExample:
+    """`tf.train.Example`."""
+
+    def __init__(self, features: TrainFeatures | None = None) -> None:
+        self.features = features or TrainFeatures()
+
+    @classmethod
+    def FromString(cls, data: Any) -> TrainExample:  # noqa: N802 - a method of protobuf
+        """Return the message of some bytes."""
+        from datasets_core.records.wire.messages import decode_example
+
+        return cls(TrainFeatures({key: TrainFeature.of(found) for key, found in decode_example(_bytes_of(data)).items()}))
+
+    def ParseFromString(self, data: Any) -> int:  # noqa: N802 - a method of protobuf
+        """Read the message of some bytes; return their number."""
+        self.features = self.FromString(data).features
+        return len(data)
+
+    def SerializeToString(self) -> bytes:  # noqa: N802 - a method of protobuf
+        """Return the bytes of the message."""
+        from datasets_core.records.encoding import encode_example
+
+        return encode_example({key: each.plain for key, each in self.features.feature.items()})
+
+
+class _FeatureSteps:
+    def __init__(self, feature: Sequence[TrainFeature] = ()) -> None:
+        self.feature = list(feature)
+
+
+class _FeatureLists:
+    def __init__(self, feature_list: Mapping[str, _FeatureSteps]) -> None:
+        self.feature_list = dict(feature_list)
+
+
+class TrainSequenceExample:
+    """`tf.train.SequenceExample`."""
+
+    def __init__(self, context: TrainFeatures | None = None, feature_lists: Any = None) -> None:
+        self.context, self.feature_lists = context or TrainFeatures(), feature_lists or _FeatureLists({})
+
+    @classmethod
+    def FromString(cls, data: Any) -> TrainSequenceExample:  # noqa: N802 - a method of protobuf
+        """Return the message of some bytes."""
+        from datasets_core.records.wire.messages import decode_sequence_example
+
+        context, lists = decode_sequence_example(_bytes_of(data))
+        steps = {key: _FeatureSteps([TrainFeature.of(each) for each in found]) for key, found in lists.items()}
+        return cls(TrainFeatures({key: TrainFeature.of(found) for key, found in context.items()}), _FeatureLists(steps))
+
+
+TRAIN: dict[str, Any] = {
+    **dict.fromkeys(("BytesList", "FloatList", "Int64List"), _ValueList),
+    "Feature": TrainFeature,
+    "Features": TrainFeatures,
+    "Example": TrainExample,
+    "FeatureList": _FeatureSteps,
+    "FeatureLists": _FeatureLists,
+    "SequenceExample": TrainSequenceExample,
+}
 
 
 _FEATURES: dict[str, Any] = {

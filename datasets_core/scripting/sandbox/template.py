@@ -89,7 +89,7 @@ _READS, _WRITES, _NOTICES = 3, 4, 5
 _ENVIRONMENT = {
     "HOME": "home", "TMPDIR": "tmp", "HF_HOME": "home/.cache/huggingface", "XDG_CACHE_HOME": "home/.cache",
     "XDG_CONFIG_HOME": "home/.config", "XDG_DATA_HOME": "home/.local/share", "MPLCONFIGDIR": "home/.config/matplotlib",
-    "NLTK_DATA": "home/nltk_data", "TFDS_DATA_DIR": "home/tensorflow_datasets",
+    "PATH": "bin", "NLTK_DATA": "home/nltk_data", "TFDS_DATA_DIR": "home/tensorflow_datasets",
 }  # fmt: skip
 
 

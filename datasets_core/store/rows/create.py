@@ -125,20 +125,28 @@ def rows_table(
     check_mixed(on_mixed_types)
     check_columns(extra_columns, missing_columns)
     listed = list(rows)
-    if features is None and has_alias() and listed and all(isinstance(row, Mapping) for row in listed):
-        first = listed[0].keys()  # `datasets` takes these columns
-        listed = [row if row.keys() <= first else {name: row.get(name) for name in first} for row in listed]
     if features is None and on_mixed_types == "use_json" and all(isinstance(row, Mapping) for row in listed):
-        names = list(dict.fromkeys(name for row in listed for name in row))
+        names = list(dict.fromkeys(name for row in (listed[:1] if has_alias() else listed) for name in row))
         return columns_table({name: [row.get(name) for row in listed] for name in names}, None, on_mixed_types)
     if features is None:
-        batch = RowEncoder(None).encode(listed)
+        batch = _of_first_columns(listed) if has_alias() and listed else RowEncoder(None).encode(listed)
         return pa.table(
             [token_array(*column) for column in zip(batch.schema.names, batch.columns, strict=True)], batch.schema.names
         )
     encoded = RowEncoder(features, extra_columns=extra_columns).encode(listed)
     _check_missing({name for row in listed for name in row}, features, missing_columns)
     return pa.Table.from_batches([encoded], features.arrow_schema)
+
+
+def _of_first_columns(rows: list[Any]) -> pa.RecordBatch:
+    """Return the columns of the first row, as `datasets` does."""
+    try:
+        batch = RowEncoder(None).encode(rows)
+        return batch.select([name for name in batch.schema.names if name in rows[0]])
+    except CastError:  # perhaps of a column that is left out
+        if not all(isinstance(row, Mapping) for row in rows):
+            raise
+        return RowEncoder(None).encode([{name: row.get(name) for name in rows[0]} for row in rows])
 
 
 def check_columns(extra_columns: str, missing_columns: str = "raise") -> None:

@@ -282,6 +282,7 @@ class RowView:
             k = bisect_right(self._starts, start) - 1
             piece, offset = self._piece_table(k), start - self._starts[k]
             if offset + stop - start <= piece.num_rows:
+                self.table.passed(k, offset, offset + stop - start)
                 return piece.slice(offset, stop - start)
         return pa.Table.from_batches(self.table.batches(start=start, stop=stop), self.table.schema)
 
@@ -542,8 +543,7 @@ class ArrayRows:
         return found
 
     def _run(self, k: int, start: int, stop: int) -> list[Array | pa.Array]:
-        if not start:
-            self._view.table.compare(k)
+        self._view.table.passed(k, start, stop)
         piece = self._view.table.piece(k)
         return [
             piece.column(j).slice(start, stop - start) if array is None else array[start:stop]

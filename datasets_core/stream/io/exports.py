@@ -231,18 +231,15 @@ class StreamExports(StreamPushing):
             ...     sorted(os.listdir(f"{folder}/numbers/1.0.0"))
             ['dataset_info.json', 'features.json', 'numbers-train.tfrecord-00000-of-00001']
         """
-        from datasets_core.io.tfds import write_tfds  # imported only when needed
+        from datasets_core.io.tfds import write_split  # imported only when needed
 
-        told: Any = self
-        splits = {str(split or told.split or "train"): self._tfds_rows()}
-        options: dict[str, Any] = {"name": name, "version": version, "num_shards": None, "max_shard_size": max_shard_size}
-        return write_tfds(splits, told.features, told.info, folder, **options)
+        return write_split(self, split, folder, name=name, version=version, num_shards=None, max_shard_size=max_shard_size)
 
     def _tfds_rows(self) -> Any:
         from datasets_core.io.tfds import TfdsRows
 
         plain: Any = self
-        return TfdsRows(lambda size: plain.with_format("arrow").iter(batch_size=size), plain._plan.source.paths)
+        return TfdsRows.of(plain, plain._plan.source.paths)
 
     def save_to_disk(
         self,

@@ -1,7 +1,7 @@
 // The page: what is shown is in its address, so that a link, the back button and another tab show the same.
 
 import { fieldOf } from "./cells.js";
-import { details } from "./charts.js";
+import { details, span } from "./charts.js";
 import { counted, el, iconButton, put, replace, share, sized } from "./dom.js";
 import { changesOf, factsOf } from "./facts.js";
 import { Table, boxesIn } from "./table.js";
@@ -262,6 +262,30 @@ export class App {
     this.set({ filters: filter ? [...others, filter] : others });
   }
 
+  /** A step of a drag over a histogram: the pictures of the others follow at once, and the rows at its end. */
+  async dragBy(filter) {
+    this.dragged = filter;
+    if (!filter || this.isDragging) return;
+    this.isDragging = true;
+    const others = this.state.filters.filter((each) => each.column !== filter.column);
+    const names = this.columns.length > 80 ? this.columns.slice(0, 80).map((column) => column.name) : null;
+    try {
+      let asked = null;
+      while (this.dragged && this.dragged !== asked) {
+        asked = this.dragged;
+        const found = await this.ask("pictures", { view: { ...this.view, filters: [...others, asked] }, columns: names });
+        if (!this.dragged) return;
+        this.pictures = found;
+        this.table.drawHeads();
+        this.#drawStatus(found.rows);
+      }
+    } catch (error) {
+      this.failed(error);
+    } finally {
+      this.isDragging = false;
+    }
+  }
+
   sortBy(column, isAdded) {
     const found = this.state.sort.find(([name]) => name === column);
     const others = isAdded ? this.state.sort.filter(([name]) => name !== column) : [];
@@ -361,19 +385,20 @@ export class App {
     const picture = this.pictures.columns[filter.column];
     if (filter.null !== undefined && filter.null !== null) return `${filter.column} ${filter.null ? "is" : "is not"} null`;
     if (!picture) return filter.column;
-    if (filter.bins) return `${filter.column}: ${picture.edges[filter.bins[0]]} – ${picture.edges[Math.min(filter.bins[1], picture.edges.length - 1)]}${picture.kind === "lengths" ? ` ${picture.facts.unit}` : ""}`;
+    if (filter.bins) return `${filter.column}: ${span(picture.edges, filter.bins[0], Math.min(filter.bins[1], picture.edges.length - 1))}${picture.kind === "lengths" ? ` ${picture.facts.unit}` : ""}`;
     return `${filter.column}: ${(filter.values || []).map((at) => (picture.values[at] === "" ? "empty text" : picture.values[at])).join(", ")}`;
   }
 
-  #drawStatus() {
-    const { size, total, pictures } = this;
+  #drawStatus(selected = null) {
+    const { total, pictures } = this;
+    const size = selected === null ? this.size : selected;
     if (!this.about) return;
     if (this.drawnChips !== pictures.exact) {
       this.drawnChips = pictures.exact;
       if (pictures.exact && this.state.filters.length) this.#drawTools();
     }
     const isStream = this.about.streams.includes(this.state.split);
-    const shown = size ? `${counted((this.first || 0) + 1)}–${counted(this.last || 0)} of ${counted(size)}` : "0";
+    const shown = !size ? "0" : selected === null ? `${counted((this.first || 0) + 1)}–${counted(this.last || 0)} of ${counted(size)}` : counted(size);
     const part = size !== total ? ` (${share(size, total)} of ${counted(total)})` : "";
     const stats = pictures.error ? "no statistics" : pictures.exact ? "" : `statistics ${Object.keys(pictures.columns).length ? "of a sample" : ""}`;
     replace(

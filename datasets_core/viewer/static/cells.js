@@ -150,7 +150,7 @@ function tokens(value, isWhole) {
   return [
     el("span", { class: `tokens${isWhole ? " whole" : ""}` }, shown.map((each) => {
       const inner = each !== null && typeof each === "object" ? brief(each, 40) : each === null ? "null" : String(each);
-      return el("span", { class: each && each.$more ? "rest" : "token", dir: "auto" }, inner === "" ? " " : inner);
+      return el("span", { class: each && each.$more ? "rest" : "token", dir: "auto" }, inner === "" ? " " : inner.replaceAll("\n", "\\n").replaceAll("\t", "\\t"));
     })),
   ];
 }

@@ -9,14 +9,15 @@ const HIGH = 40;
  * @param picture what the server says: kind, counts, edges, values, and `selected` under a filter.
  * @param filter the filter of this column, or undefined.
  * @param onfilter called with a filter, or null to remove it.
+ * @param ondrag called with the filter of each step of a drag, and with null at its end.
  */
-export function chart(picture, filter, width, isExact, onfilter) {
+export function chart(picture, filter, width, isExact, onfilter, ondrag = () => {}) {
   if (!picture || picture.kind === "none" || !picture.counts.length) return el("div", { class: "chart empty" });
   if (picture.kind === "bars") return bars(picture, filter, isExact, onfilter);
-  return histogram(picture, filter, width, isExact, onfilter);
+  return histogram(picture, filter, width, isExact, onfilter, ondrag);
 }
 
-function histogram(picture, filter, width, isExact, onfilter) {
+function histogram(picture, filter, width, isExact, onfilter, ondrag) {
   const { counts, edges } = picture;
   const shown = picture.selected ? picture.selected.counts : null;
   const size = counts.length;
@@ -24,9 +25,9 @@ function histogram(picture, filter, width, isExact, onfilter) {
   const step = Math.min(width / size, 36); // one or two bins are no wide blocks
   const high = (count) => (count ? Math.max(1, (HIGH * count) / most) : 0);
   const chosen = filter && filter.bins;
-  const caption = el("span", { class: "caption" });
+  const caption = el("span", { class: "caption", title: `${edges[chosen ? chosen[0] : 0]} to ${edges[chosen ? chosen[1] : size]}` });
   const unit = picture.facts.unit && picture.kind === "lengths" ? ` ${picture.facts.unit}` : "";
-  const rest = () => `${chosen ? span(edges, chosen[0], chosen[1]) : `${edges[0]} – ${edges[size]}`}${unit}`;
+  const rest = () => `${chosen ? span(edges, chosen[0], chosen[1]) : span(edges, 0, size)}${unit}`;
   caption.textContent = rest();
   const range = svg("rect", { class: "range", y: 0, height: HIGH });
   const mark = (from, to) => {
@@ -58,11 +59,14 @@ function histogram(picture, filter, width, isExact, onfilter) {
     return Math.max(0, Math.min(size - 1, Math.floor((event.clientX - box.left) / step)));
   };
   let first = null;
+  let last = null;
   let hasMoved = false;
   found.addEventListener("pointermove", (event) => {
     const at = binAt(event);
     if (first !== null) {
       hasMoved = hasMoved || at !== first;
+      if (hasMoved && at !== last) ondrag({ column: picture.name, bins: [Math.min(first, at), Math.max(first, at) + 1] });
+      last = at;
       mark(Math.min(first, at), Math.max(first, at) + 1);
       caption.textContent = span(edges, Math.min(first, at), Math.max(first, at) + 1);
     } else {
@@ -86,19 +90,38 @@ function histogram(picture, filter, width, isExact, onfilter) {
       const at = binAt(event);
       const bins = [Math.min(first, at), Math.max(first, at) + 1];
       first = null;
+      ondrag(null);
       const isSame = chosen && !hasMoved && bins[0] >= chosen[0] && bins[1] <= chosen[1];
       onfilter(isSame ? null : { column: picture.name, bins });
     };
     found.addEventListener("pointerup", end);
     found.addEventListener("pointercancel", () => {
       first = null;
+      ondrag(null);
+      onfilter(filter || null);
     });
   }
   return el("div", { class: `chart${isExact ? "" : " approximate"}` }, found, caption);
 }
 
 export function span(edges, from, to) {
-  return `${edges[from]} – ${edges[to]}`;
+  const [low, high] = [edges[from], isStepwise(edges) ? String(Number(edges[to]) - 1) : edges[to]];
+  if (low === high) return short(low);
+  const areDays = low.slice(0, 10) !== high.slice(0, 10) && [low, high].every((edge) => /^\d{4}-\d\d-\d\d /.test(edge));
+  return areDays ? `${low.slice(0, 10)} – ${high.slice(0, 10)}` : `${short(low)} – ${short(high)}`;
+}
+
+/** Whole numbers have a bin each if they are few: up to the next one, which is not in it. */
+const isStepwise = (edges) => edges.length <= 24 && edges.every((edge, at) => /^-?\d{1,15}$/.test(edge) && (!at || Number(edge) - Number(edges[at - 1]) === 1));
+
+const SHORT = new Intl.NumberFormat("en-US", { notation: "compact", maximumSignificantDigits: 3 });
+
+/** A number in a few characters, as far as it is one. */
+function short(edge) {
+  const number = Number(edge);
+  if (edge.length <= 4 || !Number.isFinite(number)) return edge;
+  const size = Math.abs(number);
+  return size && size < 1e-3 ? number.toExponential(1) : size >= 1e15 ? number.toExponential(2) : size < 1e4 && Number.isInteger(number) ? edge : SHORT.format(number);
 }
 
 function bars(picture, filter, isExact, onfilter) {
@@ -191,7 +214,7 @@ function form(picture, filter, onfilter) {
     const size = picture.counts.length;
     const chosen = (filter && filter.bins) || [0, size];
     const select = (label, from, to, at) =>
-      el("label", {}, label, el("select", { "aria-label": label }, range(from, to).map((each) => el("option", { value: each, selected: each === at }, picture.edges[each]))));
+      el("label", {}, label, el("select", { "aria-label": label }, range(from, to).map((each) => el("option", { value: each, selected: each === at }, from && isStepwise(picture.edges) ? String(Number(picture.edges[each]) - 1) : picture.edges[each]))));
     const low = select(picture.kind === "lengths" ? `From (${picture.facts.unit})` : "From", 0, size, chosen[0]);
     const high = select("to", 1, size + 1, chosen[1]);
     const apply = () => {

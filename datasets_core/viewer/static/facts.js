@@ -27,6 +27,7 @@ export function factsOf(found, onsplit) {
     ["homepage", found.homepage],
   ].filter(([, value]) => value);
   const total = found.splits.reduce((sum, split) => sum + split.rows, 0);
+  const hasSizes = found.splits.some((split) => split.bytes !== null);
   return [
     el("h2", { class: "first" }, found.title),
     found.description ? el("p", { class: "prose", dir: "auto" }, found.description) : null,
@@ -35,12 +36,12 @@ export function factsOf(found, onsplit) {
       "Splits",
       table(
         "splits",
-        ["split", "rows", "share", "size"],
+        ["split", "rows", "share", ...(hasSizes ? ["size"] : [])],
         found.splits.map((split) => [
           el("button", { type: "button", class: "link", onclick: () => onsplit(split.name) }, split.name),
           counted(split.rows),
           el("span", { class: "meter" }, el("span", { style: { width: `${total ? (100 * split.rows) / total : 0}%` } })),
-          sized(split.bytes),
+          ...(hasSizes ? [sized(split.bytes)] : []),
         ]),
       ),
     ),

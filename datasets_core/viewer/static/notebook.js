@@ -1,5 +1,17 @@
 // The table in a notebook: questions go over the connection of the widget.
 
+/** The theme of the notebook: Jupyter, VS Code and marimo each say it in their own way; "" if none does. */
+function themeOf(body) {
+  const { jpThemeLight, vscodeThemeKind } = body.dataset;
+  if (jpThemeLight !== undefined) return jpThemeLight === "false" ? "dark" : "light";
+  if (vscodeThemeKind !== undefined) return /light/.test(vscodeThemeKind) ? "light" : "dark";
+  for (const each of [body, document.documentElement]) {
+    if (each.classList.contains("dark") || each.dataset.theme === "dark") return "dark";
+    if (each.classList.contains("light") || each.dataset.theme === "light") return "light";
+  }
+  return "";
+}
+
 function render({ model, el: place }) {
   const waiting = new Map();
   const urls = [];
@@ -38,9 +50,18 @@ function render({ model, el: place }) {
   const root = document.createElement("div");
   root.className = "dv notebook";
   place.append(root);
+  const follow = () => {
+    const theme = themeOf(document.body);
+    if (theme) root.dataset.theme = theme;
+    else delete root.dataset.theme;
+  };
+  follow();
+  const themes = new MutationObserver(follow);
+  for (const each of [document.documentElement, document.body]) themes.observe(each, { attributes: true, attributeFilter: ["class", "data-jp-theme-light", "data-theme", "data-vscode-theme-kind"] });
   new App(root, transport, Arrow, { isSmall: true }).begin();
   return () => {
     model.off("msg:custom", heard);
+    themes.disconnect();
     urls.forEach((url) => URL.revokeObjectURL(url));
   };
 }

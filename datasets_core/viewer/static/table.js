@@ -341,7 +341,7 @@ export class Table {
       const sort = this.app.state.sort.find(([name]) => name === column.name);
       const key = JSON.stringify([this.widths[at], this.lefts[place], place, filter, sort, this.app.pictures.exact, picture && [picture.counts, picture.selected, picture.nulls], this.app.total]);
       const kept = this.heads.get(column.name);
-      if (kept && kept.key === key) {
+      if (kept && (kept.key === key || (this.app.dragged && this.app.dragged.column === column.name))) {
         if (!kept.element.isConnected) this.head.append(kept.element);
         return;
       }
@@ -378,7 +378,7 @@ export class Table {
       },
       el("div", { class: "titleline" }, title, iconButton("more", `Column ${column.name}: details`, (event) => this.app.columnMenu(event, column), { "aria-haspopup": "dialog" })),
       el("div", { class: "typeline" }, el("span", { class: "type" }, column.type), nulls ? el("span", { class: "nulls", title: `${counted(nulls)} nulls` }, `${share(nulls, this.app.total)} null`) : null),
-      picture || this.app.pictures.error ? chart(picture, filter, width - 20, this.app.pictures.exact, (given) => this.app.filterBy(column.name, given)) : el("div", { class: "chart waiting" }),
+      picture || this.app.pictures.error ? chart(picture, filter, width - 20, this.app.pictures.exact, (given) => this.app.filterBy(column.name, given), (given) => this.app.dragBy(given)) : el("div", { class: "chart waiting" }),
       el("span", { class: "grip", "aria-hidden": "true", onpointerdown: (event) => this.#resize(event, at) }),
     );
     label.addEventListener("pointerdown", (event) => this.#drag(event, at, found));

@@ -33,12 +33,11 @@ from datasets_core.features.base import List, Value
 from datasets_core.features.types import ClassLabel
 from datasets_core.meta.info import DatasetInfo
 from datasets_core.meta.split_info import SplitDict, SplitInfo
-from datasets_core.meta.splits import row_ranges
 from datasets_core.records.encoding import encode_example
 from datasets_core.records.frames import frame
 from datasets_core.records.writer import TFRecordWriter
 from datasets_core.store.manifest import ShardRecord
-from datasets_core.store.pieces import BatchRows
+from datasets_core.store.pieces import BatchRows, row_ranges
 from datasets_core.store.shard import ShardCache
 
 

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from datasets_core import records, tfds
-from datasets_core.errors import MissingDependencyError
+from datasets_core.errors import ConfigurationError, MissingDependencyError
 from datasets_core.records.frames import frame
 from datasets_core.scripting.compat.tensorflow import tensorflow
 
@@ -142,3 +142,26 @@ def test_a_session_reads_an_iterator_of_a_dataset() -> None:
                 session.run("x")
     iterator = tf.compat.v1.data.make_one_shot_iterator(tf.data.Dataset.range(2))
     assert int(iterator.get_next()) == 0 and [int(each) for each in iterator] == [1]
+
+
+def test_images_are_resized_with_the_weights_of_tensorflow() -> None:
+    image = (np.arange(35, dtype=np.uint8) * 37 % 251).reshape(5, 7, 1)
+    cubic = [
+        [11.126321792602539, 79.34823608398438, 144.09823608398438, 212.3201446533203],
+        [16.403093338012695, 84.625, 149.375, 217.59689331054688],
+        [21.67986488342285, 89.90177154541016, 154.6517791748047, 222.87368774414062],
+    ]
+    linear = [[14.875, 79.625, 144.375, 209.125], [19.875, 84.625, 149.375, 214.125], [24.875, 89.625, 154.375, 219.125]]
+    method = tf.image.ResizeMethod
+    found = tf.image.resize([image], [3, 4], method=method.BICUBIC)
+    assert found.shape == (1, 3, 4, 1) and _shown(found[0][..., 0]) == ("float32", cubic)
+    assert _shown(tf.image.resize(image, (3, 4))[..., 0]) == ("float32", linear)
+    nearest = [[0, 74, 148, 222], [6, 80, 154, 228], [12, 86, 160, 234]]
+    assert _shown(tf.image.resize(image, (3, 4), method.NEAREST_NEIGHBOR)[..., 0]) == ("uint8", nearest)
+    with pytest.raises(ConfigurationError, match="'area'"):
+        tf.image.resize(image, (3, 4), method.AREA)
+
+
+def test_floats_are_summed_in_the_order_of_tensorflow() -> None:
+    values = (np.arange(1001) % 7 / 7).astype(np.float32)
+    assert tf.reduce_sum(values).numpy() == np.float32(429.00003) != values.sum(dtype=np.float64).astype(np.float32)

@@ -168,8 +168,8 @@ def test_modules_open_as_attributes() -> None:
     assert tfds.core.utils.Version is tfds.core.Version is tfds.public_api.core.Version
     assert tfds.core.features.Text is tfds.features.Text
     assert tfds.testing.DatasetBuilderTestCase is not None
-    with pytest.raises(AttributeError, match=r"tensorflow_datasets\.core has no 'beam_utils' here: scripts get"):
-        _ = tfds.core.beam_utils
+    with pytest.raises(AttributeError, match=r"tensorflow_datasets\.core has no 'reader' here: scripts get"):
+        _ = tfds.core.reader
     with pytest.raises(ModuleNotFoundError, match="has no 'translate' here"):
         importlib.import_module(f"{compat_module_of('tensorflow_datasets')}.translate")
 
@@ -177,7 +177,8 @@ def test_modules_open_as_attributes() -> None:
 def test_packages_that_are_here_are_taken_themselves(monkeypatch: pytest.MonkeyPatch) -> None:
     assert compat_module_of("six") is None or compat_module_of("six").endswith("tables.six")  # type: ignore[union-attr]
     monkeypatch.setattr("datasets_core.scripting.compat.tables.is_installed", lambda name: True)
-    assert compat_module_of("tensorflow") is compat_module_of("etils.epath") is None
+    assert compat_module_of("tensorflow") is compat_module_of("etils.enp") is None
+    assert compat_module_of("etils.epath") == "datasets_core.scripting.compat.tables.etils.epath"  # its paths fit annotations
     assert compat_module_of("tensorflow_datasets") is not None
 
 

@@ -15,12 +15,14 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
+from datasets_core import concatenate_datasets, config
 from datasets_core.dataset.dataset import Dataset
 from datasets_core.dataset.dataset_dict import DatasetDict
 from datasets_core.errors import (
     ArgumentTypeError,
     CastError,
     ConfigurationError,
+    DamagedShardError,
     MediaDecodeError,
     RowIndexError,
     UnknownColumnError,
@@ -29,7 +31,7 @@ from datasets_core.features.base import List, Value
 from datasets_core.features.media.types import Image
 from datasets_core.features.schema import Features
 from datasets_core.features.types import ClassLabel, Translation
-from datasets_core.load import load_dataset, load_dataset_builder
+from datasets_core.load import load_dataset, load_dataset_builder, load_from_disk
 from datasets_core.meta.info import DatasetInfo
 from datasets_core.store.rows.column import Column
 from datasets_core.stream.iterable import IterableDataset
@@ -461,3 +463,33 @@ def test_the_other_columns_come_as_plain_python(small_formatted: Dataset) -> Non
     assert formatted.__getitems__([4, 2])[1]["b"] is None
     assert [batch["b"] for batch in formatted.iter(3)] == [["v", "w", None], ["y", "z"]]
     assert formatted["b"][:1] == ["v"]
+
+
+WAYS: dict[str, Any] = {
+    "rows": list,
+    "rows of Arrow": lambda rows: list(rows.with_format("arrow")),
+    **{
+        f"batches of {name}": lambda rows, name=name: list(rows.with_format(name).iter(100))
+        for name in ("arrow", "numpy", "pandas")
+    },
+    "batches from the middle": lambda rows: list(rows.select(range(5, 990)).with_format("arrow").iter(10)),
+    "all as Arrow": lambda rows: rows.with_format("arrow")[:],
+    "shuffled": lambda rows: list(rows.shuffle(seed=1)),
+    "one row": lambda rows: rows[7],
+    "batched map": lambda rows: rows.with_format("arrow").map(lambda batch: batch, batched=True),
+    "stream": lambda rows: list(rows.to_iterable_dataset().with_format("arrow").iter(100)),
+    "shuffled stream": lambda rows: list(rows.to_iterable_dataset().shuffle(seed=1, buffer_size=10)),
+    "two after each other": lambda rows: list(concatenate_datasets([rows, rows]).with_format("arrow").iter(100)),
+}
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="whether the page cache holds a batch is not known here")
+@pytest.mark.parametrize("way", WAYS)
+def test_a_flipped_bit_is_an_error_however_the_rows_are_read(tmp_path: Path, way: str) -> None:
+    Dataset.from_dict({"id": list(range(1000)), "x": [float(number) for number in range(1000)]}).save_to_disk(tmp_path / "d")
+    (shard,) = (tmp_path / "d").glob("*.arrow")
+    content = bytearray(shard.read_bytes())
+    content[len(content) // 2] ^= 1
+    shard.write_bytes(content)
+    with config.using(cache_dir=str(tmp_path / "cache")), pytest.raises(DamagedShardError, match="differs from its checksum"):
+        WAYS[way](load_from_disk(tmp_path / "d"))

@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 
 from datasets_core.errors import ConfigurationError
 from datasets_core.meta.split_info import FileInstruction
-from datasets_core.meta.splits import row_ranges
+from datasets_core.store.pieces import row_ranges
 from datasets_core.stream.order.files import (
     EndlessFileTurns,
     FileRows,

@@ -54,12 +54,10 @@ def math_qa(d,b):
     for s in ('train','dev','test'): J(d/f'{s}.json',[{'Problem':text(),'Rationale':text(),'options':'a ) 38 , b ) 27.675 , c ) 30 , d ) data inadequate , e ) none','correct':'bd'[i],'annotated_formula':'add(1,2)','linear_formula':'x|','category':'gain'} for i in range(2)])
 def xquad(d,b):
     for s in ('translate-train','translate-dev','translate-test','test'): J(d/f'{s}.json',squad_(2))
-def cats_vs_dogs(d,b): raise NotImplementedError('wants 1738 damaged images')
 def openbookqa(d,b):
     for s in ('train','dev','test'): JL(d/f'OpenBookQA-V1-Sep2018/Data/Additional/{s}_complete.jsonl',[{'id':f'{s}{i}','question':{'stem':text(),'choices':[{'text':text(),'label':l} for l in 'ABCD']},'fact1':text(),'humanScore':'0.75','clarity':'1.60','turkIdAnonymized':'x','answerKey':'A'} for i in range(2)])
 def imdb_reviews(d,b): TAR(d/'aclImdb_v1.tar.gz',{f'aclImdb/{s}/{l}/{i}_7.txt':text()+' ' for s in ('train','test') for l in ('neg','pos') for i in range(2)}|{f'aclImdb/train/unsup/{i}_0.txt':text() for i in range(3)}|{'aclImdb/imdb.vocab':b'a'})
 def shapes3d(d,b): H5(d/'3dshapes.h5',{'images':lib.NR.randint(0,255,(4,64,64,3)).astype(np.uint8),'labels':lib.NR.choice([0.,.5,1.],(4,6))})
-def wiki40b(d,b): raise NotImplementedError('its data is on the network')
 def paws_x_wiki(d,b):
     for f in ('translated_train','test_2k','dev_2k'): W(d/f'x-final/{b.builder_config.language}/{f}.tsv','id\tsentence1\tsentence2\tlabel\n1\ta é\tb\t1\n2\tc\td\t0\n3\tNS\te\t2\n')
 def placesfull(d,b):

@@ -7,13 +7,16 @@ if not T.exists():
     shutil.copytree(S,T,ignore=shutil.ignore_patterns('__pycache__','*_test.py'))
 SNIP='''
 
+def _here():
+    from etils import epath
+    return epath.Path(__file__).parent
 class _FakeManager:
     def __init__(self, real, root): self._real, self._root = real, root
     def __getattr__(self, name): return getattr(self._real, name)
     def _told(self, kind, url):
         import json
         from etils import epath
-        plan = json.loads((self._root / "_plan.json").read_text())
+        plan = json.loads((_here() / "_plan.json").read_text())
         if isinstance(url, str) and url in plan.get("seq", {}): found = plan["seq"][url]
         else: found = plan[kind]
         def made(x):
@@ -26,7 +29,7 @@ class _FakeManager:
     def download_kaggle_data(self, name): return self._told("download_result", name)
     def extract(self, path):
         import json
-        plan = json.loads((self._root / "_plan.json").read_text())
+        plan = json.loads((_here() / "_plan.json").read_text())
         return self._told("only", path) if plan.get("only") else self._real.extract(path)
     @property
     def manual_dir(self): return self._real.manual_dir
@@ -45,7 +48,7 @@ def prepare(row):
     f=T/os.path.relpath(row['file'],S); src=Path(row['file']).read_text()
     f.write_text(src+SNIP%row['cls'])
     d=row['dir']
-    Path(d,'_plan.json').write_text(json.dumps({'extract_result':rel(row['extract_result'],d),'download_result':rel(row['download_result'],d),'only':rel(row.get('only'),d),'seq':rel(row.get('seq'),d) or {}}))
+    (f.parent/'_plan.json').write_text(json.dumps({'extract_result':rel(row['extract_result'],d),'download_result':rel(row['download_result'],d),'only':rel(row.get('only'),d),'seq':rel(row.get('seq'),d) or {}}))
     return str(f)
 def digest(r): return hashlib.md5(repr(plain(r)).encode()).hexdigest()
 def plain(v):
@@ -54,6 +57,9 @@ def plain(v):
     if hasattr(v,'tobytes') and not isinstance(v,(bytes,np.ndarray,np.generic)): return ('img',v.size,hashlib.md5(v.tobytes()).hexdigest())
     if isinstance(v,np.ndarray): return v.tolist()
     return v
+def same_splits(a,b):
+    """Compare all splits; NaN equals NaN."""
+    return list(a)==list(b) and all(a[s].num_rows==b[s].num_rows and all(digest(x)==digest(y) for x,y in zip(a[s],b[s])) for s in a)
 if __name__=='__main__':
     asked=set(sys.argv[1:]); todo=[r for r in json.loads((HERE/'plan.json').read_text()) if r['ok'] and (not asked or r['name'] in asked)]
     seen=set(); n=collections.Counter(); bad=[]
@@ -73,7 +79,7 @@ if __name__=='__main__':
             try:
                 if mode=='sandbox':
                     b=load_dataset(script,row['config'],cache_dir=cache/'b',trust_remote_code='sandbox',**kw)
-                    why=None if {s:d.num_rows for s,d in a.items()}=={s:d.num_rows for s,d in b.items()} and all(a[s].data.to_table().equals(b[s].data.to_table()) if hasattr(a[s].data,'to_table') else a[s].to_arrow().equals(b[s].to_arrow()) if hasattr(a[s],'to_arrow') else a[s][:]==b[s][:] for s in a) else 'rows differ'
+                    why=None if same_splits(a,b) else 'rows differ'
                 else:
                     b=load_dataset(script,row['config'],cache_dir=cache/'c',trust_remote_code=True if mode=='stream' else 'sandbox',streaming=True,**kw)
                     why=None

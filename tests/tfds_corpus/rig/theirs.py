@@ -29,6 +29,11 @@ def nest(m, f):
     if isinstance(m, dict): return {k: nest(v,f) for k,v in m.items()}
     if isinstance(m, (list,tuple)): return [nest(v,f) for v in m]
     return f(m)
+def set_values(cls,b,values):
+    """Set what a test case sets: attributes of the class, of its module, of the builder, of its config."""
+    for where,name,value in values or ():
+        target={'class':cls,'module':sys.modules[cls.__module__],'instance':b,'config':getattr(b,'builder_config',None)}[where]
+        setattr(target,name,value)
 def fakes():
     import importlib.util
     found={}
@@ -68,8 +73,10 @@ def main(asked):
                 try:
                     d=FAKES/title; shutil.rmtree(d,ignore_errors=True); d.mkdir(parents=True)
                     tmp=HERE/'peerdata'/title; shutil.rmtree(tmp,ignore_errors=True)
+                    early=getattr(F[name],'early',False); lib.seed(title)
+                    if early: row['values']=F[name](d,None); set_values(B,None,row['values'])
                     b=B(data_dir=str(tmp),config=config,version=cls.VERSION)
-                    lib.seed(title); F[name](d,b)
+                    if not early: row['values']=F[name](d,b); set_values(B,b,row['values'])
                     P=lambda x:nest(x,lambda f:str(d/f))
                     ext=str(d) if cls.DL_EXTRACT_RESULT is None else P(cls.DL_EXTRACT_RESULT)
                     dow=ext if cls.DL_DOWNLOAD_RESULT is None else P(cls.DL_DOWNLOAD_RESULT)
@@ -82,7 +89,7 @@ def main(asked):
                     up=lambda r: lambda self_or=None,*a: nest(r,E)
                     class PM:
                         pass
-                    patches={'download_and_extract':lambda self,u:nest(row['seq'][u],E) if seq and isinstance(u,str) and u in row['seq'] else nest(ext,E),'download':lambda self,u:nest(row['seq'][u],E) if seq and isinstance(u,str) and u in row['seq'] else nest(dow,E),'download_kaggle_data':lambda self,c:nest(dow,E),'download_checksums':lambda self,u:None,'manual_dir':E(manual) if manual else mock.PropertyMock(side_effect=Exception('no manual')),'download_dir':E(d)}
+                    patches={'download_and_extract':lambda self,u:[] if u==[] else nest(row['seq'][u],E) if seq and isinstance(u,str) and u in row['seq'] else nest(ext,E),'download':lambda self,u:nest(row['seq'][u],E) if seq and isinstance(u,str) and u in row['seq'] else nest(dow,E),'download_kaggle_data':lambda self,competition_or_dataset:nest(dow,E),'download_checksums':lambda self,u:None,'manual_dir':E(manual) if manual else mock.PropertyMock(side_effect=Exception('no manual')),'download_dir':E(d)}
                     if only: patches['extract']=lambda self,u:nest(only,E)
                     extra=getattr(F[name],'patch',None)
                     with mock.patch.multiple('tensorflow_datasets.core.download.DownloadManager',**patches):
