@@ -179,7 +179,7 @@ def parse_lock(data: bytes | str, *, path: str) -> DatasetLock:
     Raises:
         ManifestError: the bytes are not a lock; the error names the line or the key.
     """
-    form = parse_json(data, path=path)
+    form = parse_json(data, path=path, most_values=1 << 26)
     reader = _Reader(path)
     keys = reader.mapping(form, "the lock")
     if reader.number(keys.get("form"), "form", 1) > FORM:

@@ -87,6 +87,26 @@ def harmless(text: str) -> str:
     return re.sub(_OBEYED, lambda found: ascii(found.group())[1:-1], cut)
 
 
+def bounded_json(text: str | bytes, most_values: int = 1 << 22) -> str | bytes:
+    """Return JSON that others may have written, unless it has so many values that reading it takes very long.
+
+    Args:
+        text: the JSON.
+        most_values: how many it may have; a key counts as two, an object or a list as four.
+
+    Raises:
+        ValueError: it has too many values.
+
+    >>> bounded_json('{"a": [1, 2]}')
+    '{"a": [1, 2]}'
+    """
+    signs = (",", ":", "[", "{") if isinstance(text, str) else (b",", b":", b"[", b"{")
+    commas, colons, *opened = [text.count(sign) for sign in signs]  # type: ignore[arg-type]
+    if commas + 2 * colons + 4 * sum(opened) > most_values:  # an object takes more than a number
+        raise ValueError(f"it has {commas + 1:,} values, too many for a description")
+    return text
+
+
 _LONGEST = 50_000  # characters of a message
 _OBEYED = "[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ud800-\udfff]"  # tabs and new lines are not
 

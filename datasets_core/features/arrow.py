@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any, NoReturn, TypeAlias
 import numpy as np
 import pyarrow as pa
 
-from datasets_core.errors import CastError, ConfigurationError, UnknownColumnError
+from datasets_core.errors import CastError, ConfigurationError, UnknownColumnError, bounded_json
 from datasets_core.features.base import MAX_DEPTH, Mask, bitmap, members_of
 
 if TYPE_CHECKING:
@@ -83,7 +83,7 @@ def _recorded_features(*schemas: pa.Schema) -> dict[bytes, bytes] | None:
     forms: dict[str, Any] = {}
     for schema in schemas:
         try:
-            recorded = json.loads((schema.metadata or {}).get(b"huggingface", b"{}"))["info"]["features"]
+            recorded = json.loads(bounded_json((schema.metadata or {}).get(b"huggingface", b"{}")))["info"]["features"]
             forms = {**recorded, **forms}
         except (KeyError, TypeError, ValueError, RecursionError):
             continue

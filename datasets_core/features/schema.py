@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 
-from datasets_core.errors import CastError, CellCastError, ConfigurationError, MediaError
+from datasets_core.errors import CastError, CellCastError, ConfigurationError, MediaError, bounded_json
 from datasets_core.features.arrow import Misfit
 from datasets_core.features.base import (
     EXTENSION_NAME,
@@ -332,7 +332,7 @@ def _recorded_features(schema: pa.Schema) -> Mapping[str, Any]:
     if raw is None:
         return {}
     try:
-        info = json.loads(raw)["info"]
+        info = json.loads(bounded_json(raw))["info"]
         features = (info or {}).get("features")
     except KeyError:
         return {}

@@ -350,7 +350,7 @@ def _zip_kind(info: zipfile.ZipInfo, archive: str) -> MemberKind:
         return "symlink"
     if any(is_kind(mode) for is_kind in (stat.S_ISCHR, stat.S_ISBLK, stat.S_ISFIFO, stat.S_ISSOCK)):
         raise UnsafeArchiveError(archive, f"member {info.filename!r} is a device or a pipe", advice=_BY_HAND)
-    return "folder" if info.is_dir() or stat.S_ISDIR(mode) else "file"
+    return "folder" if info.filename.endswith("/") or stat.S_ISDIR(mode) else "file"
 
 
 # -- tar ---------------------------------------------------------------------------------------------------------------

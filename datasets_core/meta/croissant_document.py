@@ -8,7 +8,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from datasets_core.errors import FileFormatError
+from datasets_core.errors import FileFormatError, bounded_json
 from datasets_core.meta.croissant_nodes import Container, CroissantDocument, FieldNode, FileNode, RecordSetNode, ValueSource
 
 # JSON-LD as far as dataset descriptions need it: terms with any prefixes, matched by their last parts.
@@ -107,7 +107,7 @@ def parse_croissant(text: str | bytes, *, path: str) -> CroissantDocument:
         FileFormatError: not the JSON-LD of a dataset, or an invalid node; names the node.
     """
     try:
-        form = json.loads(text)
+        form = json.loads(bounded_json(text))
     except (ValueError, RecursionError) as error:
         raise FileFormatError(
             path, f"is not valid JSON ({error})", advice="Give the description of a dataset in Croissant"

@@ -8,7 +8,7 @@ import dataclasses
 import json
 import os
 import re
-from collections import ChainMap
+from collections import ChainMap, Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
@@ -21,6 +21,7 @@ from datasets_core.errors import (
     FileNotFoundDatasetsError,
     ManifestError,
     UnknownSplitError,
+    bounded_json,
 )
 from datasets_core.features.base import Value
 from datasets_core.features.schema import PLAIN_DTYPES, Features
@@ -522,11 +523,11 @@ def _kind_names(kinds: tuple[type, ...]) -> str:
     return " or ".join(words[kind] for kind in kinds if kind in words)
 
 
-def parse_json(text: str | bytes, *, path: str, is_strict: bool = True) -> Any:
+def parse_json(text: str | bytes, *, path: str, is_strict: bool = True, most_values: int = 1 << 22) -> Any:
     """Return the content of a JSON file.
 
     Args:
-        text: the JSON.
+        text, most_values: the JSON; see `bounded_json`.
         path: the file, for messages.
         is_strict: True to refuse duplicate keys in an object; the check takes ten times as long.
 
@@ -534,7 +535,7 @@ def parse_json(text: str | bytes, *, path: str, is_strict: bool = True) -> Any:
         ManifestError: not JSON in UTF-8, or a duplicate key.
     """
     try:
-        return json.loads(text, object_pairs_hook=_once if is_strict else None)
+        return json.loads(bounded_json(text, most_values), object_pairs_hook=_once if is_strict else None)
     except json.JSONDecodeError as error:
         raise ManifestError(path, f"line {error.lineno}, column {error.colno}: the JSON is invalid: {error.msg}") from error
     except UnicodeDecodeError as error:
@@ -548,8 +549,7 @@ def parse_json(text: str | bytes, *, path: str, is_strict: bool = True) -> Any:
 def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     made = dict(pairs)
     if len(made) != len(pairs):
-        names = [name for name, _ in pairs]
-        twice = next(name for name in names if names.count(name) > 1)
+        twice, _ = Counter(name for name, _ in pairs).most_common(1)[0]
         raise ValueError(f"the key {twice!r} appears twice in one object")
     return made
 

@@ -25,6 +25,7 @@ from datasets_core.errors import (
     DatasetsCoreError,
     FileNotFoundDatasetsError,
     ManifestError,
+    bounded_json,
 )
 from datasets_core.files import is_url, local_path
 from datasets_core.meta.info import DatasetInfo
@@ -33,7 +34,6 @@ from datasets_core.meta.splits import ShardLengths
 from datasets_core.store.pieces import RowRange
 
 # A folder for results that are removed when their process ends, and the folders that killed processes left.
-
 
 _NAME = r"datasets_core-(?P<pid>\d+)-.+"
 _ALIVE = "alive"  # locked as long as the owner lives; works across containers, where process numbers differ
@@ -465,7 +465,7 @@ def parse_manifest(data: bytes, *, path: str, storage_options: dict[str, Any] | 
     """
     advice = "Build the dataset again with download_mode='force_redownload', or delete that file"
     try:
-        content = json.loads(data.decode("utf-8", "surrogatepass"))
+        content = json.loads(bounded_json(data.decode("utf-8", "surrogatepass"), 1 << 26))
     except (ValueError, RecursionError) as error:
         raise ManifestError(path, f"not valid JSON ({error})", advice=advice) from error
     if not isinstance(content, dict):

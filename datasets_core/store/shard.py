@@ -610,8 +610,8 @@ class FileShard:
                 raise DatasetDiskError.of(error, self.path) from error
             from datasets_core.store.source import note_damage  # which imports this module
 
-            note_damage(self.path)
             if isinstance(error, DamagedShardError):
+                note_damage(self.path)
                 raise
             raise DamagedShardError(self.path, f"cannot be read ({error})") from error
 

@@ -253,7 +253,8 @@ def note_damage(path: str) -> None:
         path: the shard.
     """
     folder = os.path.dirname(path)
-    if not files.is_url(path) and os.path.exists(os.path.join(folder, MANIFEST_NAME)):
+    is_saved = os.path.exists(os.path.join(folder, "state.json"))
+    if not files.is_url(path) and not is_saved and os.path.exists(os.path.join(folder, MANIFEST_NAME)):
         with contextlib.suppress(OSError):
             open(os.path.join(folder, _DAMAGED), "ab").close()
 

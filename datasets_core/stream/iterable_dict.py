@@ -11,6 +11,7 @@ from typing import Any, Self
 
 import numpy as np
 
+from datasets_core.engines import Engine, on_engine
 from datasets_core.errors import ArgumentTypeError
 from datasets_core.features.base import FeatureType
 from datasets_core.io.push_target import shards_by_split
@@ -137,6 +138,8 @@ class IterableDatasetDict(SplitMapping[IterableDataset]):
         max_shard_size: int | str | None = None,
         num_shards: Mapping[str, int | None] | None = None,
         storage_options: dict[str, Any] | None = None,
+        *,
+        engine: str | Engine | None = None,
     ) -> None:
         """Save every split to one folder, which `load_from_disk` opens as a `DatasetDict`; see `IterableDataset.save_to_disk`.
 
@@ -148,6 +151,7 @@ class IterableDatasetDict(SplitMapping[IterableDataset]):
             max_shard_size: approximate bytes of the rows of a file.
             num_shards: number of files of each split; default: as many as `max_shard_size` requires.
             storage_options: for the file system of a URL.
+            engine: what writes the files of `num_shards`; see `Dataset.map`.
 
         Raises:
             ConfigurationError: a split is not a valid folder name, or a key of `num_shards` is not a split;
@@ -163,4 +167,5 @@ class IterableDatasetDict(SplitMapping[IterableDataset]):
         files = shards_by_split(num_shards, self)
         from datasets_core.stream.io.files import save_streams  # 15 ms that reading does without
 
-        save_streams(self._splits(), dataset_dict_path, max_shard_size, files, storage_options, group=True)
+        with on_engine(engine):
+            save_streams(self._splits(), dataset_dict_path, max_shard_size, files, storage_options, group=True)

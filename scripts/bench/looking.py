@@ -133,6 +133,10 @@ class _Ranges(http.server.BaseHTTPRequestHandler):
     path_of_file: str
     sent = 0
 
+    def handle(self) -> None:
+        with contextlib.suppress(ConnectionResetError):  # the viewer ended
+            super().handle()
+
     def do_HEAD(self) -> None:
         self._answer(with_content=False)
 

@@ -16,7 +16,7 @@ from typing import Any
 
 import pytest
 
-from datasets_core import Dataset, config, load_dataset
+from datasets_core import Dataset, IterableDatasetDict, config, load_dataset
 from datasets_core import engines as engine_module
 from datasets_core.building.builder import GeneratorBasedBuilder
 from datasets_core.building.hooks import SplitGenerator
@@ -309,9 +309,23 @@ def test_files_are_the_same_whatever_engine_writes_them(remote: Engine, tmp_path
             stream = made.to_iterable_dataset()
             stream.to_parquet(f"{folder}/parts/", num_shards=3, engine=engine)
             stream.to_json(f"{folder}/texts/", num_shards=3, engine=engine)
+            IterableDatasetDict({"a": stream, "b": stream.take(7)}).save_to_disk(
+                folder / "splits", num_shards={"a": 3, "b": 1}, engine=engine
+            )
             written = [path for path in folder.rglob("*") if path.is_file() and path.name not in {"state.json"}]
             found[name] = {str(path.relative_to(folder)): path.read_bytes() for path in written}
     assert len(found["here"]) > 12 and found["there"] == found["here"]
+
+
+@pytest.mark.parametrize(("job_bytes", "jobs"), [(1, 8), (40, 4), (1 << 20, 1)])
+def test_small_files_are_joined_to_jobs_of_at_least_so_many_bytes(job_bytes: int, jobs: int, tmp_path: Path) -> None:
+    for number in range(8):
+        (tmp_path / f"{number}.csv").write_text(f"a,b\n{number},xxxxxxxxxxxxxxxx\n", encoding="utf-8")
+    with ThreadPoolExecutor(2) as executor, config.using(job_bytes=job_bytes):
+        rows = load_dataset(
+            "csv", data_files=str(tmp_path / "*.csv"), split="train", cache_dir=str(tmp_path / "cache"), engine=executor
+        )
+    assert rows["a"] == list(range(8)) and len(rows.cache_files) == jobs
 
 
 def test_a_folder_that_workers_do_not_see_is_refused(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:

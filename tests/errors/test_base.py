@@ -337,3 +337,14 @@ def test_no_message_has_what_a_terminal_obeys(text: str, name: str) -> None:
 
 def test_no_message_is_without_end() -> None:
     assert len(str(errors.ConfigurationError("a" * 1_000_000))) < 60_000
+
+
+@pytest.mark.parametrize("text", ["[" + "[]," * 900_000 + "[]]", "{" + ",".join(f'"{n}":{{}}' for n in range(700_000)) + "}"])
+def test_json_of_very_many_values_is_not_read(text: str, tmp_path: Path) -> None:
+    for form in (text, text.encode()):
+        with pytest.raises(ValueError, match="too many for a description"):
+            errors.bounded_json(form)
+    (tmp_path / "a.csv").write_text("a\n1\n")
+    (tmp_path / "dataset_infos.json").write_text(text)
+    with pytest.raises(errors.ManifestError, match="too many for a description"):
+        load_dataset(str(tmp_path), cache_dir=str(tmp_path / "cache"))

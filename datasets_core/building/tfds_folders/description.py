@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from datasets_core import files
-from datasets_core.errors import ConfigurationError, ManifestError, ReferenceSyntaxError
+from datasets_core.errors import ConfigurationError, ManifestError, ReferenceSyntaxError, bounded_json
 from datasets_core.features.schema import Features
 from datasets_core.meta.info import DatasetInfo, SupervisedKeysData
 from datasets_core.meta.listings import UnfitFileError, small_bytes
@@ -165,7 +165,7 @@ def parse_tfds_description(data: bytes, *, path: str) -> TfdsDescription | None:
     ('birds-train.tfrecord-00000-of-00001',)
     """
     try:
-        stored = json.loads(data.decode("utf-8"))
+        stored = json.loads(bounded_json(data.decode("utf-8")))
     except (ValueError, RecursionError) as error:
         raise ManifestError(path, f"not valid JSON ({error})", advice=_ADVICE) from error
     if not isinstance(stored, dict) or not _is_tfds(stored):
