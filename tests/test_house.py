@@ -37,6 +37,7 @@ DOORS = {  # methods of a dataset that need what makes or shows datasets
     ("datasets_core.io.split_mapping", "datasets_core.viewer.server"),  # `Dataset.view`
     ("datasets_core.io.split_mapping", "datasets_core.viewer.report"),  # `Dataset.report`
     ("datasets_core.io.split_mapping", "datasets_core.viewer.widget"),  # `Dataset.widget`
+    ("datasets_core.io.split_mapping", "datasets_core.dataset.insight.notebook"),  # a stream in a notebook
 }
 # What a script's own `import datasets` finds, and a program's under the alias, at any floor.
 NAME_TABLES = {"datasets_core.scripting.compat.tables", "datasets_core.as_datasets"}

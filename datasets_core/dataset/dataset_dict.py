@@ -129,12 +129,6 @@ class DatasetDict(SplitMapping[Dataset]):
 
         return displayed(self)
 
-    def _repr_html_(self) -> str:
-        """Return the first rows of every split, for a notebook."""
-        from datasets_core.dataset.insight.notebook import group_html  # it is for notebooks alone
-
-        return group_html((name, dataset._repr_html_()) for name, dataset in self.items())
-
     def __enter__(self) -> Self:
         return self
 

@@ -201,7 +201,12 @@ def entries_of(section: str) -> dict[str, str]:
 
 
 class Looked:
-    """Rows that people look at: in the browser, or as a report in a file."""
+    """Rows that people look at: in a notebook, in the browser, or as a report in a file."""
+
+    def _repr_html_(self) -> str:
+        """Return the first rows, for a notebook; of a stream only if neither a function runs nor a file is fetched for them."""
+        page: str = later("datasets_core.dataset.insight.notebook", "shown")(self)
+        return page
 
     def view(self, other: Any = None, *, port: int = 0, open_browser: bool = True, block: bool | None = None) -> Any:
         """Show the rows in the browser of this machine: a table of all rows, with pictures of the columns to filter by.

@@ -48,6 +48,7 @@ class Step(ABC):
         divides_files: True if the source must have a job for each file before the step, which mixes or divides them.
         may_skip_rows: True if a row may fail in it and be left out although its position is computed.
         reshuffles: True if each epoch has its own order.
+        runs_function: True if the step calls a function of the user.
     """
 
     errors: Ledger | None = None
@@ -55,6 +56,7 @@ class Step(ABC):
     divides_files: bool = False
     may_skip_rows: bool = False
     reshuffles: bool = False
+    runs_function: bool = False
 
     @property
     @abstractmethod
@@ -274,6 +276,7 @@ class Map(PlainStep):
     on_error: str | None = None
     lanes: int = 1
     may_skip_rows = True
+    runs_function = True
 
     @property
     def joins_rows(self) -> bool:
@@ -346,6 +349,7 @@ class Filter(PlainStep):
     errors: Ledger | None = None
     on_error: str | None = None
     lanes: int = 1
+    runs_function = True
 
     @property
     def unit(self) -> int | None:

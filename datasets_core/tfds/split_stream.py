@@ -155,6 +155,7 @@ class _OnRows(PlainStep, RowChange):
     """A step that makes an element of each row; its features are unknown."""
 
     __slots__ = ()
+    runs_function = True
 
     def on(self, node: Node, epoch: int, shards: int = 1) -> Node:
         return row_by_row(node, self)
@@ -211,6 +212,7 @@ class FilterElements(PlainStep):
     """The elements for which a function returns a true value."""
 
     function: ElementFunction
+    runs_function = True
 
     @property
     def text(self) -> str:

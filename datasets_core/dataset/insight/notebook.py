@@ -1,10 +1,11 @@
-"""`Overview`: HTML tables of datasets in notebooks, with images and players; values are always escaped."""
+"""`Overview`: HTML tables of datasets and streams in notebooks, with images and players; values are always escaped."""
 
 from __future__ import annotations
 
 import contextlib
 import io
 import json
+import os
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from types import SimpleNamespace
@@ -13,12 +14,17 @@ from typing import TYPE_CHECKING, Any
 import pyarrow as pa
 
 from datasets_core.errors import ConfigurationError, DatasetsCoreError
+from datasets_core.errors.base import redact
 from datasets_core.features.base import FeatureType, Value
+from datasets_core.features.schema import Features
+from datasets_core.files import is_url
 from datasets_core.store.rows.indices import as_int, names_of
 from datasets_core.store.rows.rows import Rows
 
 if TYPE_CHECKING:
     from datasets_core.dataset.insight.describe import Summary
+    from datasets_core.stream.iterable import IterableDataset
+    from datasets_core.stream.plan import Plan
 
 
 # Views of a dataset: as an Arrow stream for other tools, as statistics of its columns, as a table in a
@@ -105,7 +111,7 @@ class Overview(Rows):
         """Return the first rows, for a notebook: images, players and texts, cut to a size that a page can hold."""
         try:
             head = self._raw_head(first_rows(self.num_rows))
-            return dataset_html(repr(self), self.num_rows, self._features, head)
+            return dataset_html(self.num_rows, self._features, head)
         except Exception as error:  # a notebook shows what a cell gives in any case
             return fallback_html(repr(self), error)
 
@@ -166,21 +172,78 @@ _SOUNDS = {
 }
 
 
-def dataset_html(text: str, num_rows: int, features: Mapping[str, FeatureType], head: pa.Table) -> str:
+def shown(rows: Any) -> str:
+    """Return the page of a stream, or of the rows by split.
+
+    Args:
+        rows: an `IterableDataset`, or a dict of datasets or streams by split.
+    """
+    if isinstance(rows, Mapping):
+        return group_html((name, each._repr_html_()) for name, each in rows.items())
+    try:
+        return stream_html(rows)
+    except Exception as error:  # as for a dataset
+        return fallback_html(repr(rows), error)
+
+
+def stream_html(stream: IterableDataset) -> str:
+    """Return the first rows of a stream as a page; only its columns where a function would run or a file would be fetched."""
+    plan = stream._plan
+    reason = _why_unread(plan)
+    if reason is not None:
+        note = f"The first rows are not read for this preview, because {reason}. To read some, call list(stream.take(5))."
+        known = plan.features  # `stream.features` may read a file
+        if not known:
+            return f"<pre>{_escape(repr(stream))}</pre><p>{_escape(note)}</p>"
+        return dataset_html(None, known, known.arrow_schema.empty_table(), note)
+    tables = list(stream.with_format("arrow").take(_MOST_ROWS).iter(batch_size=_MOST_ROWS))
+    head = tables[0] if tables else pa.table({})
+    features = plan.known_features() or Features.from_arrow_schema(head.schema)
+    num_rows = None if plan.source.dataset_table is None else plan.num_rows  # of files, the footers of all would be read
+    return dataset_html(num_rows, features, head)
+
+
+def _why_unread(plan: Plan) -> str | None:
+    """Return why the rows of a plan are not read without a request; None if neither a function nor a request is needed."""
+    source = plan.source
+    for each in source.streams:
+        if (reason := _why_unread(each)) is not None:
+            return reason
+    if plan.counts_errors:
+        return "rows at which a step fails would be counted"
+    step = next((step for step in plan.steps if step.runs_function), None)
+    if step is not None:
+        return f"{step.text} would run"
+    if source.streams:
+        return None
+    files: Iterable[str] | None = source.file_names()
+    if (table := source.dataset_table) is not None:
+        files = table.files
+    elif files is None:
+        return "a function generates them"
+    for number, file in enumerate(files):
+        if is_url(file) or (number == 0 and not os.path.exists(file)):
+            return f"{redact(file)} would be fetched"
+    return None
+
+
+def dataset_html(num_rows: int | None, features: Mapping[str, FeatureType], head: pa.Table, note: str | None = None) -> str:
     """Return the first rows of a dataset as a page.
 
     Args:
-        text: printed form of the dataset.
-        num_rows: of the dataset.
+        num_rows: of the dataset; None if it is unknown.
         features: of its columns.
         head: the first rows, as they are stored.
+        note: a sentence below the table.
     """
     from datasets_core.dataset.insight.describe import framed
 
     names = list(features)[:_MOST_COLUMNS]
-    title = f"{_counted(num_rows, 'row')}, {_counted(len(features), 'column')}"
-    if head.num_rows < num_rows:
-        title += f"; the first {head.num_rows} rows"
+    title = _counted(len(features), "column")
+    if num_rows is not None:
+        title = f"{_counted(num_rows, 'row')}, {title}"
+    if note is None and (num_rows is None or head.num_rows < num_rows):
+        title += f"; the first {_counted(head.num_rows, 'row')}"
     if len(names) < len(features):
         title += f"; the first {len(names)} columns"
     budget = _Budget()
@@ -190,7 +253,7 @@ def dataset_html(text: str, num_rows: int, features: Mapping[str, FeatureType], 
         cells = "".join(_cell(head.column(name)[row], features[name], budget) for name in names)
         rows.append(f'<tr><td class="row">{row}</td>{cells}</tr>')
     table = f'<table><thead><tr><th class="row"></th>{heads}</tr></thead><tbody>{"".join(rows)}</tbody></table>'
-    return framed(title, table)
+    return framed(title, table if note is None else f'{table}<p class="note">{_escape(note)}</p>')
 
 
 def group_html(splits: Iterable[tuple[str, str]]) -> str:

@@ -14,6 +14,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from datasets_core.dataset.combine import interleave_datasets
 from datasets_core.dataset.dataset import Dataset
 from datasets_core.dataset.dataset_dict import DatasetDict
 from datasets_core.dataset.insight.notebook import bounded, dataset_html, fallback_html, group_html
@@ -22,6 +23,9 @@ from datasets_core.features.base import Feature, List, Value
 from datasets_core.features.media.types import Image
 from datasets_core.features.schema import Features
 from datasets_core.features.types import Array2D, ClassLabel
+from datasets_core.load import load_dataset
+from datasets_core.stream.iterable import IterableDataset
+from datasets_core.stream.iterable_dict import IterableDatasetDict
 
 FEATURES = Features(
     {
@@ -176,7 +180,7 @@ class Tags(html.parser.HTMLParser):
 
 def media_page(feature: Feature, *files: bytes | None, path: str = "x.png") -> str:
     table = pa.table({"m": pa.array([{"bytes": data, "path": path} for data in files], STORED)})
-    return dataset_html("Dataset", len(files), {"m": feature}, table)
+    return dataset_html(len(files), {"m": feature}, table)
 
 
 @given(st.text(), st.text(), st.lists(st.text(), max_size=3))
@@ -271,6 +275,57 @@ def test_splits_are_shown_under_their_names() -> None:
     assert group_html([]) == ""
 
 
+def numbers(count: int) -> IterableDataset:
+    return Dataset.from_dict({"<a>": list(range(count))}).to_iterable_dataset()
+
+
+def test_a_stream_shows_its_first_rows() -> None:
+    page = IterableDatasetDict({"<train>": numbers(12).shuffle(seed=0).rename_column("<a>", "<b>")})._repr_html_()
+
+    assert page.count("<tr>") == 11 and "&lt;train&gt;" in page and "&lt;b&gt;<small>int64</small>" in page
+    assert "12 rows, 1 column; the first 10 rows" in page
+
+
+@pytest.mark.parametrize("kind", ["csv", "parquet"])
+def test_a_stream_of_local_files_shows_its_first_rows_and_keeps_its_place(kind, tmp_path) -> None:
+    getattr(Dataset.from_dict({"a": ["x", "y"]}), f"to_{kind}")(str(tmp_path / f"t.{kind}"))
+    stream = load_dataset(kind, data_files=str(tmp_path / f"t.{kind}"), split="train", streaming=True)
+    rows = iter(stream)
+    next(rows)
+    state = stream.state_dict()
+
+    assert "<td>y</td>" in stream._repr_html_() and stream.state_dict() == state and list(rows) == [{"a": "y"}]
+
+
+@pytest.mark.parametrize("verb", ["map", "filter", "from_generator", "on_error"])
+def test_no_function_runs_to_show_a_stream(verb) -> None:
+    called = []
+
+    def function(row=None):
+        called.append(row)
+        return iter([{"a": 1}])
+
+    if verb == "from_generator":
+        stream = IterableDataset.from_generator(function)
+    else:
+        stream = numbers(3).on_error("skip") if verb == "on_error" else getattr(numbers(3), verb)(function)
+    page = stream._repr_html_()
+
+    assert "are not read for this preview" in page and "<td" not in page and called == []
+
+
+def test_nothing_is_fetched_to_show_a_stream(tmp_path, range_server) -> None:
+    Dataset.from_dict({"a": ["x"]}).to_parquet(str(tmp_path / "t.parquet"))
+    url = f"{range_server.serve(tmp_path)}/t.parquet"
+    stream = load_dataset("parquet", data_files=url, split="train", streaming=True)
+    both = stream, interleave_datasets([numbers(3).rename_column("<a>", "a").cast_column("a", Value("string")), stream])
+    asked = len(range_server.requests)
+    pages = [each._repr_html_() for each in both]
+    assert len(range_server.requests) == asked
+
+    assert all("t.parquet would be fetched" in page and "<td" not in page for page in pages)
+
+
 @pytest.mark.parametrize(
     ("value", "shown"),
     [
@@ -292,7 +347,7 @@ def test_values_are_read_no_further_than_they_are_shown(value, shown) -> None:
 
 def test_a_plain_value_of_every_kind_has_a_cell() -> None:
     features = {"f": Value("float32"), "b": Value("bool")}
-    page = dataset_html("Dataset", 1, features, pa.table({"f": [1.5], "b": [True]}))
+    page = dataset_html(1, features, pa.table({"f": [1.5], "b": [True]}))
 
     assert '<td class="number">1.5</td>' in page and "<td>True</td>" in page
 
