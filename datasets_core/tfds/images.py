@@ -321,9 +321,10 @@ def samples_of(value: Any) -> Any:
             program = shutil.which("ffmpeg") if sound.format in ("MP3", "MPEG", "OGG") else None
             if program is None:
                 return sound.read(dtype="int32" if sound.subtype in ("PCM_24", "PCM_32") else "int16")
-        if hasattr(value, "read"):
-            value.seek(0)
-        return _lossy_samples(program, value.read() if hasattr(value, "read") else os.fspath(value))
+        if isinstance(value, (str, os.PathLike)):
+            return _lossy_samples(program, os.fspath(value))
+        value.seek(0)
+        return _lossy_samples(program, value.read())
     except (OSError, RuntimeError) as error:
         raise CastError(
             f"{value!r} is not readable audio: {error}", advice="Yield a path, an open file or samples", value=value

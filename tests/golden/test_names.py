@@ -34,6 +34,8 @@ IMPROVED = {
     "datasets.utils copyfunc",
     "datasets.utils.py_utils copyfunc",
     "datasets.config DUCKDB_VERSION",  # a text where duckdb is installed
+    "datasets.config HF_CACHE_HOME",  # of the type that it has in Hugging Face `datasets`, like the next
+    "datasets.config HF_MODULES_CACHE",
 }
 # Arguments that may be left out since then: some errors may also be made of a text alone, as in Hugging Face `datasets`.
 OPTIONAL = {
@@ -63,9 +65,15 @@ OPTIONAL = {
         ", engine: str | Engine | None=None",
         ", engine: Any=None",
         ", job_bytes: int | None=None",
+        "*args: Any, keyword advice: str | None=None, keyword value: Any=None, "
+        "keyword file: str | os.PathLike[str] | None=None",
     ),
     "",
 )
+OPTIONAL |= {
+    "(positional self": "(self",  # a column can be called self
+    "shard_names: Sequence[str] | None=None": "shard_names: list[str] | None=None",
+}
 OPTIONAL |= {f"{name}: int | None=None": f"{name}: int" for name in ("rank", "world_size")}
 # Defaults that are texts of messages, whose words changed.
 OPTIONAL |= {
