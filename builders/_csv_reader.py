@@ -110,7 +110,7 @@ def csv_blocks(
 
     Raises:
         FileFormatError: invalid csv; names the line.
-        Replay: rows from here on have other types than delivered ones.
+        Replay: rows from here on have different types than delivered ones.
         ValueError: not a mark of a csv file.
     """
     null_numbers = form.null_numbers_of if form.null_numbers else None

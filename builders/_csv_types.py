@@ -383,7 +383,7 @@ def first_value(column: pa.Array) -> str | None:
 
 
 def is_suspicious(column: pa.Array, block: bytes, rules: TextRules, *, hexadecimal: bool) -> bool:
-    """Return True if pandas might infer another type than pyarrow, so that the text is needed.
+    """Return True if pandas might infer a different type than pyarrow, so that the text is needed.
 
     Args:
         column: the column as pyarrow inferred it from `block`.

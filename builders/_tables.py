@@ -180,7 +180,7 @@ class FileBuilder(ArrowBasedBuilder):
         named = [member for member in visible if self._is_named_so(member)]
         left_out = [member for member in visible if member not in named and not _is_paper(member)]
         if named and left_out:
-            warn_left_out(f"{name} has files in other formats than {self.name}", left_out, "Load them with their own format")
+            warn_left_out(f"{name} has files in formats other than {self.name}", left_out, "Load them with their own format")
         chosen = named or [member for member in visible if not _is_paper(member)] or visible
         if not chosen:
             raise Source(name, name).fault("is an archive without data files", advice=_FETCH_AGAIN)

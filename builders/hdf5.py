@@ -266,7 +266,7 @@ def _leaves(tree: dict[str, Any]) -> Iterator[Any]:
 
 
 def _check_filters(source: Source, leaf: Any) -> None:
-    """Have the filters of a dataset, such as Zstandard or Blosc: h5py has few, the package hdf5plugin adds others.
+    """Load the filters that a dataset needs, such as Zstandard or Blosc: h5py has few, and the package hdf5plugin adds others.
 
     Raises:
         MissingDependencyError: a filter is not there, and hdf5plugin is not installed.

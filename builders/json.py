@@ -257,7 +257,7 @@ class JsonReader:
 
         Raises:
             FileFormatError: invalid JSON; names the line.
-            Replay: rows from here on have other types than delivered ones.
+            Replay: rows from here on have different types than delivered ones.
             ValueError: not a mark of a JSON file.
         """
         has_begun, by_brackets = mark is not None and mark.at > 0, False

@@ -587,7 +587,7 @@ def _change_here(change: dict[str, Any]) -> None:
 
 
 class _Module(ModuleType):
-    """This module: names of `datasets.config` that are assigned change the settings, or are refused."""
+    """This module, as a class: assigning a name of `datasets.config` changes a setting, or is refused."""
 
     def __reduce__(self) -> tuple[Any, ...]:
         return importlib.import_module, (self.__name__,)

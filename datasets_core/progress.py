@@ -166,7 +166,7 @@ def progress(stage: str, *, total: int | None = None, unit: str = "rows") -> Ite
 
 
 def _line_seconds() -> float:
-    """Return the time between two lines; infinite for none.
+    """Return the seconds between two lines; infinity if there are no lines.
 
     >>> _line_seconds()
     10.0

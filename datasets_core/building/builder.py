@@ -358,7 +358,7 @@ class DatasetBuilder(Versioned, metaclass=abc.ABCMeta):  # without a base class,
 
         Args:
             job: the part.
-            first: receives the first key, or has it when the rows are generated again.
+            first: receives the first key; contains it when the rows are generated again.
             copies: True to copy every row.
         """
         from datasets_core.building.write.generate import encoded_rows

@@ -73,8 +73,8 @@ class LiveTables:
             file: the file, if it is one.
 
         Raises:
-            DatasetGenerationCastError: the table does not fit the features, or has other columns than earlier ones.
-            DatasetGenerationError: the table has other types than earlier ones.
+            DatasetGenerationCastError: the table does not fit the features, or has different columns than earlier ones.
+            DatasetGenerationError: the table has different types than earlier ones.
         """
         what = source or f"The table after row {row}"
         try:

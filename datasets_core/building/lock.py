@@ -444,7 +444,7 @@ def held_to(lock: DatasetLock, path: str, builder: DatasetBuilder, root: str, *,
         is_hashed: True to hash the shards and their rows; otherwise rows are only counted, and the cache is trusted.
 
     Raises:
-        DamagedShardError: a shard has other bytes than recorded.
+        DamagedShardError: a shard has different bytes than recorded.
         LockDriftError: something differs; the error lists all known differences.
     """
     present = check_sources(lock, path, builder, root)

@@ -384,7 +384,7 @@ def _made_again(builder: Builder, options: BuildOptions, manifest: Manifest, dam
         builder.writer_batch_size = layout.get("writer_batch_size")
     with using(**{name: layout.get(name) for name in LAYOUT_SETTINGS} if layout else {}):
         is_made = Build(builder, options).repair(manifest, damaged)
-    return "" if is_made else "its present sources, or this version of the library, give other bytes than those on record"
+    return "" if is_made else "its present sources, or this version of the library, give different bytes than those on record"
 
 
 def _mode(name: str) -> VerificationMode:

@@ -576,7 +576,7 @@ class WorkerPool:
 def in_order(
     jobs: Iterator[T], work: Callable[[T], R], pool: WorkerPool, ahead: int, label: str = "a function of the stream"
 ) -> Generator[tuple[T, R]]:
-    """Yield each job with its result, in order; an error comes where its job stands.
+    """Yield each job with its result, in order; the error of a job is raised in its place.
 
     >>> list(in_order(iter([1, 2, 3]), lambda job: job * 10, WorkerPool(2), 4))
     [(1, 10), (2, 20), (3, 30)]
@@ -585,7 +585,7 @@ def in_order(
         jobs: taken by the thread that reads.
         work: on one of them, in a worker.
         pool: of workers.
-        ahead: how many jobs are in work at most.
+        ahead: at most so many jobs run or wait at a time.
         label: of the work, for the log.
     """
     assert ahead > 0, "no job would ever be done"

@@ -508,7 +508,7 @@ class StreamedAccess(Access):
 
 
 class _SelfClosing(io.BufferedReader):
-    """A local file that is closed with the last of those who read it."""
+    """A local file that is closed when its last reader is closed."""
 
     def __del__(self) -> None:
         self.close()

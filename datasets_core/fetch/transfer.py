@@ -247,7 +247,7 @@ class _Body:
                 return int(found[2]) if found[2] != "*" else None
         self._restart()
         if response.status != 200:
-            raise TransientError(f"the server returned {response.status} with another part than requested")
+            raise TransientError(f"the server returned {response.status} with a different part than requested")
         self.etag = etag if is_strong(etag) else None
         claim(self.path, etag=self.etag)
         length = response.header("content-length")

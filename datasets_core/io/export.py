@@ -581,7 +581,7 @@ class ForTensorflow(Rows):
         size = None if batch_size is None else checked_batch_size(batch_size)
         inputs, labels = names_of(columns or ()), names_of(label_cols or ())
         if labels and not inputs:
-            raise ConfigurationError("label_cols= requires columns=", advice="Pass the input columns, too")
+            raise ConfigurationError("label_cols= requires columns=", advice="Pass the input columns as well")
         if as_int("num_workers", num_workers) < 0 or as_int("num_test_batches", num_test_batches) < 1:
             raise ConfigurationError("num_workers must be at least 0, and num_test_batches at least 1.")
         wanted = list(dict.fromkeys([*inputs, *labels]))

@@ -471,7 +471,7 @@ class SplitMapping(dict[str, T], Looked):
         other = next((split for split, rows in splits.items() if rows.features != found[0].features), None)
         if other is not None:
             raise ConfigurationError(
-                f"Split {other!r} has other features than {next(iter(splits))!r}", advice="Cast them to be equal"
+                f"Split {other!r} has different features than {next(iter(splits))!r}", advice="Cast them to be equal"
             )
         rows = {split: each._tfds_rows() for split, each in splits.items()}
         options: dict[str, Any] = {"name": name, "version": version, "num_shards": num_shards, "max_shard_size": max_shard_size}

@@ -574,7 +574,7 @@ def _json_by_pandas(options: Mapping[str, Any], dataset: Rows, batch: tuple[int,
 def _frame_for_json(table: pa.Table, options: Mapping[str, Any]) -> Any:
     """Return the frame of a table, with times that every release of pandas writes correctly as JSON.
 
-    Before 3.0, pandas writes times in other units than nanoseconds wrong by a factor of 1,000 or more. Times out of range
+    Before 3.0, pandas writes times in different units than nanoseconds wrong by a factor of 1,000 or more. Times out of range
     for nanoseconds are replaced by the numbers of the text.
     """
     is_iso = options.get("date_format", "iso" if options["orient"] == "table" else "epoch") == "iso"

@@ -170,7 +170,7 @@ class DatasetInfo(_OfFiles):
     further: dict[str, Any] | None = None
 
     def __post_init__(self) -> None:
-        # What a script or a stored form gives may be of another type than what is kept.
+        # What a script or a stored form gives may be of a different type than what is kept.
         self.disable_shuffling = bool(self.disable_shuffling)
         features: Any = vars(self)["features"]
         is_known = features is None or isinstance(features, (Features, Deferred))

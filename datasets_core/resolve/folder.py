@@ -185,7 +185,7 @@ class FolderSource:
 
     @property
     def _is_partial(self) -> bool:
-        """True if the user chose files, since a part of the files has other totals than the whole."""
+        """True if the user chose some of the files, whose totals are not those of the whole dataset."""
         return self.request.data_files is not None or self.request.data_dir is not None
 
     def _known_options(self, entry: ConfigEntry, cls: type[DatasetBuilder]) -> dict[str, Any]:

@@ -225,7 +225,9 @@ def _places(root: str, name: str, config: str | None, path: str, *, is_whole: bo
     find_prepared(root, name, config, is_from_there=note)
     if not found and len(others) > 1:
         listed = ", ".join(sorted(others))
-        raise ConfigurationError(f"{path} no longer exists, and several places end so: {listed}. Pass one of them.")
+        raise ConfigurationError(
+            f"{path} no longer exists, and several recorded places end with it: {listed}. Pass one of them."
+        )
     return found or others
 
 

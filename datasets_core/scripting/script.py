@@ -243,7 +243,7 @@ def load_script(path: str | os.PathLike[str]) -> type[DatasetBuilder]:
     Raises:
         DatasetNotFoundError: the file does not exist.
         MissingDependencyError: the script imports a package that is not installed.
-        ScriptError: no Python, code that fails when it is imported, or no builder in it.
+        ScriptError: the file is not Python, fails when it is imported, or defines no builder.
     """
     return load(read_script(path))
 

@@ -415,7 +415,7 @@ def changed_since(module: types.ModuleType, path: str) -> dict[str, Any]:
         elif own:
             is_changed = not written.issuperset(own)
         elif isinstance(part, (types.FunctionType, type)) and part.__module__ == module.__name__:
-            is_changed = False  # made by other code than that of the file
+            is_changed = False  # made by different code than that of the file
         elif name in literals:
             said = literals[name]
             is_changed = repr(said) != repr(part) and not (isinstance(part, set) and said == part)

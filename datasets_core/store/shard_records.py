@@ -93,7 +93,9 @@ class ShardIndex(Sequence[ShardRecord]):
         import pyarrow.parquet as pq  # 12 ms that datasets of few shards do without
 
         sink = pa.BufferOutputStream()
-        columns = [name for name in _SCHEMA.names if name not in _NUMBERS]
+        repeated: Any = [
+            name for name in _SCHEMA.names if name not in (*_NUMBERS, "sha256", "crc32c")
+        ]  # pyarrow's types know no list
         encodings: dict[str, Any] = {**dict.fromkeys(_NUMBERS, "DELTA_BINARY_PACKED")}
         parts: list[IndexedSplit] = []
         for split, records in groupby(shards, key=lambda shard: shard.split):
@@ -104,7 +106,7 @@ class ShardIndex(Sequence[ShardRecord]):
             sink,
             _SCHEMA,
             compression="zstd",
-            use_dictionary=[name for name in columns if name not in ("sha256", "crc32c")],
+            use_dictionary=repeated,
             column_encoding=encodings,
             write_statistics=False,
             write_page_checksum=True,
@@ -193,7 +195,7 @@ class ShardIndex(Sequence[ShardRecord]):
         if opened.metadata.num_rows != total or not opened.schema_arrow.equals(_SCHEMA):
             raise self._damaged(f"it describes {opened.metadata.num_rows:,} shards, expected {total:,}")
         if any(opened.metadata.row_group(n).num_rows != _GROUP for n in range(opened.num_row_groups - 1)):
-            raise self._damaged("its row groups have other sizes than they should")
+            raise self._damaged("the sizes of its row groups are wrong")
         return opened
 
     def _damaged(self, reason: str) -> ManifestError:

@@ -92,7 +92,7 @@ def test_what_comes_along_in_an_archive_is_no_data(build, pack, data):
 
 
 def test_members_of_another_format_are_left_out_with_a_warning(build):
-    with pytest.warns(DataFilesWarning, match=r"x\.zip has files in other formats than csv: 'c\.txt'"):
+    with pytest.warns(DataFilesWarning, match=r"x\.zip has files in formats other than csv: 'c\.txt'"):
         assert build("csv", {"x.zip": zipped({**INSIDE, "c.txt": b"b\n"})})["a"][:] == [1, 2]
 
 

@@ -199,7 +199,7 @@ def test_a_name_that_several_places_end_with_means_none_of_them(place: Place, tm
     for folder in (other, place.folder):
         shutil.rmtree(folder)
     with pytest.raises(
-        ConfigurationError, match=r"reviews/en no longer exists, and several places end so: .*downloads/reviews"
+        ConfigurationError, match=r"reviews/en no longer exists, and several recorded places end with it: .*downloads/reviews"
     ):
         place.load("reviews/en")
     assert place.load("src/reviews/en") == "en 2.0.0"

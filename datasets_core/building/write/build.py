@@ -341,7 +341,7 @@ class Build:
 
     @contextlib.contextmanager
     def _kept(self, journal: Journal[ShardResult]) -> Iterator[None]:
-        """Have the journal in the store when the jobs are over, however they ended."""
+        """Copy the journal to the store when the jobs have ended, also after a failure."""
         try:
             yield
         finally:

@@ -103,7 +103,7 @@ def run_elsewhere(exchange: Exchange, function: Callable[..., ShardResult], job:
     """Run a job in a worker that shares no disk with the others.
 
     Args:
-        exchange: has the files of other jobs, and gets those of this one.
+        exchange: the store with the files of other jobs, which also takes those of this one.
         function: runs the job.
         job: a job with `name`, `attempt(token)`, `within(folder)` and `inputs(folder)`.
         how: see `run_attempt`.

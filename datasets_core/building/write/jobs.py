@@ -499,7 +499,7 @@ class TableSink:
             for batch in read_batches(self._job.folder, records, self._job.file_format):
                 self._open().write(cast_table(batch, features, what=f"split {self._job.split!r}"))
         except CastError as error:
-            raise self._error(f"What was read before {what}", error) from error
+            raise self._error(f"A batch before {what}", error) from error
         finally:
             narrow.abort()
 

@@ -393,7 +393,7 @@ class Search(Rows):
 
         Raises:
             MissingIndexError: no index of that name.
-            CastError: the query has another length than the vectors.
+            CastError: the query has a different length than the vectors.
 
         >>> points = Dataset.from_dict({"at": [[0.0, 0.0], [3.0, 4.0], [9.0, 9.0]]}).add_faiss_index("at")
         >>> found = points.search("at", [8.0, 9.0], k=1)
@@ -410,7 +410,7 @@ class Search(Rows):
             queries: an array of shape (queries, dimensions), or a list of texts.
 
         Raises:
-            CastError: the queries have another length than the vectors.
+            CastError: the queries have a different length than the vectors.
             MissingIndexError: no index has that name.
 
         >>> points = Dataset.from_dict({"at": [[0.0, 0.0], [3.0, 4.0], [9.0, 9.0]]}).add_faiss_index("at")
@@ -429,7 +429,7 @@ class Search(Rows):
             kwargs: options of the search in faiss or Elasticsearch.
 
         Raises:
-            CastError: the query has another length than the vectors.
+            CastError: the query has a different length than the vectors.
             MissingIndexError: no index has that name.
 
         >>> points = Dataset.from_dict({"at": [[0.0, 0.0], [3.0, 4.0]], "name": ["home", "shop"]}).add_faiss_index("at")
@@ -450,7 +450,7 @@ class Search(Rows):
             queries: an array of shape (queries, dimensions), or a list of texts.
 
         Raises:
-            CastError: the queries have another length than the vectors.
+            CastError: the queries have a different length than the vectors.
             MissingIndexError: no index has that name.
 
         >>> points = Dataset.from_dict({"at": [[0.0, 0.0], [3.0, 4.0]], "name": ["home", "shop"]}).add_faiss_index("at")

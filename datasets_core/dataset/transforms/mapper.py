@@ -99,7 +99,7 @@ class Draft:
 
 
 class ColumnLengthError(CastError, pa.ArrowInvalid):  # type: ignore[misc]
-    """A function returned columns of different lengths, or of another length than columns that stay."""
+    """A function returned columns of different lengths, or of a different length than columns that stay."""
 
     def __init__(self, lengths: Mapping[str, int]) -> None:
         self.lengths = dict(lengths)

@@ -162,9 +162,9 @@ class BlobPart:
                 return response.chunks()
         if is_rest:
             self.restart()
-            self._is_ranged = response.status == 200  # after another part than requested, no more parts are requested
+            self._is_ranged = response.status == 200  # after a different part than requested, no more parts are requested
         if response.status != 200:
-            raise TransientError(f"the server returned {response.status} with another part than requested")
+            raise TransientError(f"the server returned {response.status} with a different part than requested")
         return self._whole(response, encoding)
 
     def _whole(self, response: HttpResponse, encoding: str) -> Iterator[bytes]:

@@ -225,11 +225,11 @@ class _Reading:
         self._held = self._checked(response, size)
         if self._is_suffix:
             if last + 1 != size or last + 1 - first > -self._start:
-                raise TransientError("the server returned another part than requested")
+                raise TransientError("the server returned a different part than requested")
             self._is_suffix, self._start, self._stop = False, first, size
         check_ranges(name, [(self._start, self._stop)], size)
         if first != self._start + self._came or last != self._stop - 1:
-            raise TransientError("the server returned another part than requested")
+            raise TransientError("the server returned a different part than requested")
         if not self._out:
             self._out = bytearray(self._stop - self._start)
         return True
@@ -274,7 +274,7 @@ def part_of(response: HttpResponse) -> tuple[int, int, int]:
     """
     found = _CONTENT_RANGE.fullmatch((response.header("content-range") or "").strip())
     if response.status != 206 or found is None:
-        raise TransientError(f"the server returned {response.status} with another part than requested")
+        raise TransientError(f"the server returned {response.status} with a different part than requested")
     return int(found[1]), int(found[2]), int(found[3])
 
 

@@ -383,7 +383,7 @@ class RemoteBytes(PartedBytes):
                     if is_tail:
                         place, stop = max(0, size - _TAIL_BYTES), size
                     if start != place or last >= min(stop, size):
-                        raise TransientError("the server returned another part than requested")
+                        raise TransientError("the server returned a different part than requested")
                     data = _all_of(response.chunks(), last + 1 - start, stall_timeout)
                     if is_tail and len(data) == stop - place:
                         self._tail = data

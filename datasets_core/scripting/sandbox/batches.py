@@ -458,7 +458,7 @@ class Receiver:
         """Return the next rows.
 
         Raises:
-            DatasetGenerationError: the payload is not a batch, or has other columns than announced.
+            DatasetGenerationError: the payload is not a batch, or has different columns than announced.
         """
         try:
             if head.get("schema") is not True and self._schema is not None:
@@ -474,7 +474,7 @@ class Receiver:
         if batch.num_rows != head.get("rows"):
             raise self._refused(f"a batch of {batch.num_rows} rows, which was announced with {head.get('rows')!r}")
         if self._expected is not None and not batch.schema.equals(self._expected):
-            raise self._refused("rows with other columns than announced")
+            raise self._refused("rows with different columns than announced")
         return batch
 
     def table(self, payload: Any) -> pa.Table:
@@ -532,7 +532,7 @@ def read_schema(payload: Any) -> pa.Schema:
     """Return a schema that came alone.
 
     Raises:
-        ValueError: it is none, or has more columns or other types than rows may have.
+        ValueError: it is none, or has more columns or different types than rows may have.
     """
     try:
         schema = pa.ipc.read_schema(_buffer(payload))
@@ -621,11 +621,11 @@ def _check_views(array: pa.Array) -> None:
 
 
 def check_message(message: Any) -> None:
-    """Refuse a message whose rows could take other memory than it has.
+    """Refuse a message whose rows could take different memory than it has.
 
     Raises:
         ValueError: its buffers are compressed or share bytes, its metadata are of an older version or have notes, or it is of
-            another kind than rows and their schema.
+            a different kind than rows and their schema.
     """
     kind = message.type
     if kind not in ("schema", "record batch"):

@@ -260,7 +260,7 @@ class StreamExports(StreamPushing):
             engine: what writes the files of `num_shards`; see `Dataset.map`.
 
         Raises:
-            CastError: a value is of another type than those of the first rows.
+            CastError: a value is of a different type than those of the first rows.
             ConfigurationError: the stream is endless, or the folder holds a built dataset.
             DatasetDiskError: the disk is full, read-only or forbidden; existing files stay unchanged.
 

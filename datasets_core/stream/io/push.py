@@ -111,7 +111,7 @@ class StreamRows:
         """Yield the rows, with the bytes of their files.
 
         Raises:
-            CellCastError: a value is of another type than its column; names split, row and column.
+            CellCastError: a value is of a different type than its column; names split, row and column.
         """
         kinds = Kinds(self.features, self.plan.source.paths)
         row = 0
@@ -125,7 +125,7 @@ class StreamRows:
         """Return the rows of a block, the first with number `row`, in the types of the features.
 
         Raises:
-            CellCastError: a value is of another type than its column; names split, row and column.
+            CellCastError: a value is of a different type than its column; names split, row and column.
         """
         try:
             if not isinstance(block, ArrowBlock):

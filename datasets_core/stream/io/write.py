@@ -111,7 +111,7 @@ class StreamBatches:
             row: the number of the first row.
 
         Raises:
-            CellCastError: a value is of another type than its column; names split, row and column.
+            CellCastError: a value is of a different type than its column; names split, row and column.
         """
         stream = copy.copy(self._stream)
         if state is not None:
