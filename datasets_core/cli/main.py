@@ -71,12 +71,18 @@ def _parser() -> argparse.ArgumentParser:
 
     build = commands.add_parser("build", parents=[shared], help="build a dataset unless it is already built")
     _add_reference(build)
-    build.add_argument("--num-proc", type=int, metavar="N", help="worker processes")
+    build.add_argument("--num-proc", type=int, metavar="N", help="number of worker processes")
     _add_engine(build)
-    build.add_argument("--file-format", choices=["arrow", "parquet"], default="arrow")
-    build.add_argument("--max-shard-size", metavar="SIZE", help="for example 200MB")
+    build.add_argument(
+        "--file-format", choices=["arrow", "parquet"], default="arrow", help="format of the shards (default: arrow)"
+    )
+    build.add_argument("--max-shard-size", metavar="SIZE", help="largest size of a shard, for example 200MB")
     build.add_argument("--output-dir", metavar="DIR", help="write the dataset to this folder or URL instead of the cache")
-    build.add_argument("--verification-mode", choices=["all_checks", "basic_checks", "no_checks"])
+    build.add_argument(
+        "--verification-mode",
+        choices=["all_checks", "basic_checks", "no_checks"],
+        help="what is compared with the records (default: basic_checks)",
+    )
     build.add_argument("--check-version", action="store_true", help="fail if the version number does not reflect the changes")
     build.add_argument("--force", action="store_true", help="download and build again")
     build.add_argument("--num-shards", type=int, metavar="N", help="write exactly N shards per split")
@@ -92,7 +98,7 @@ def _parser() -> argparse.ArgumentParser:
 
     info = commands.add_parser("info", parents=[shared], help="show the metadata of a dataset without building it")
     _add_reference(info)
-    info.add_argument("--json", action="store_true", help="as JSON")
+    info.add_argument("--json", action="store_true", help="print JSON")
     info.set_defaults(command=_info)
 
     head = commands.add_parser("head", parents=[shared], help="print the first rows: a table, or JSON lines to a pipe")
@@ -107,8 +113,8 @@ def _parser() -> argparse.ArgumentParser:
     view.add_argument("--diff", metavar="OTHER", help="another dataset: show what differs")
     view.add_argument("--port", type=int, default=0, metavar="N", help="port of the server (default: any free one)")
     view.add_argument("--no-browser", action="store_true", help="print the address only")
-    view.add_argument("--host", default="127.0.0.1", metavar="HOST", help="listen elsewhere than on this machine alone")
-    view.add_argument("--token", metavar="SECRET", help="token of the address (default: a random one); needed with --host")
+    view.add_argument("--host", default="127.0.0.1", metavar="HOST", help="address to listen on (default: this machine only)")
+    view.add_argument("--token", metavar="SECRET", help="token in the address (default: a random one); required with --host")
     reading = view.add_mutually_exclusive_group()
     reading.add_argument("--streaming", action="store_const", const=True, help="show the first rows, and build nothing")
     reading.add_argument("--build", dest="streaming", action="store_const", const=False, help="build a remote dataset first")
@@ -126,8 +132,8 @@ def _parser() -> argparse.ArgumentParser:
     mending = commands.add_parser("repair", parents=[shared], help="build damaged shards of a dataset again, each alone")
     _add_reference(mending)
     mending.add_argument("--output-dir", metavar="DIR", help="the folder of the dataset, if it is not in the cache")
-    mending.add_argument("--num-proc", type=int, metavar="N", help="worker processes")
-    mending.add_argument("--max-shard-size", metavar="SIZE", help="as at its build, if an earlier version built it")
+    mending.add_argument("--num-proc", type=int, metavar="N", help="number of worker processes")
+    mending.add_argument("--max-shard-size", metavar="SIZE", help="shard size of the build, if an earlier version built it")
     mending.add_argument("--file-format", choices=["arrow", "parquet"], default="arrow", help=argparse.SUPPRESS)
     mending.set_defaults(command=_repair)
 
@@ -135,7 +141,7 @@ def _parser() -> argparse.ArgumentParser:
     _add_reference(locking)
     locking.add_argument("-o", "--output", default=LOCK_NAME, metavar="FILE", help=f"the lock file (default: {LOCK_NAME})")
     locking.add_argument("--update", action="store_true", help="list the changes since the file was written, and rewrite it")
-    locking.add_argument("--num-proc", type=int, metavar="N", help="worker processes")
+    locking.add_argument("--num-proc", type=int, metavar="N", help="number of worker processes")
     locking.set_defaults(command=_lock)
 
     diff = commands.add_parser("diff", parents=[shared], help="compare two versions of a dataset: PATCH, MINOR or MAJOR")
@@ -143,7 +149,7 @@ def _parser() -> argparse.ArgumentParser:
         diff.add_argument(place, help="a prepared dataset: a folder, a name printed by `cache ls`, or NAME:VERSION")
     diff.add_argument("-n", "--rows", type=int, default=10, metavar="N", help="number of differences to show (default: 10)")
     diff.add_argument("--check", action="store_true", help="exit with 1 if the version number does not reflect the changes")
-    diff.add_argument("--json", action="store_true", help="as JSON")
+    diff.add_argument("--json", action="store_true", help="print JSON")
     diff.set_defaults(
         command=lambda options: datasets.diff(
             options.old, options.new, rows=options.rows, as_json=options.json, check=options.check
@@ -152,7 +158,7 @@ def _parser() -> argparse.ArgumentParser:
 
     cite = commands.add_parser("cite", parents=[shared], help="print the name, the fingerprint and the citation of a dataset")
     _add_reference(cite)
-    cite.add_argument("--json", action="store_true", help="as JSON")
+    cite.add_argument("--json", action="store_true", help="print JSON")
     cite.set_defaults(command=lambda options: datasets.cite(_reference(options), as_json=options.json))
 
     pushing = commands.add_parser("push", parents=[shared], help="upload a dataset to the Hub in one commit")
@@ -165,10 +171,10 @@ def _parser() -> argparse.ArgumentParser:
     pushing.add_argument("--create-pr", action="store_true", help="open a pull request instead of a commit on the branch")
     pushing.add_argument("--num-proc", type=int, metavar="N", help="number of processes that build and write")
     _add_engine(pushing)
-    pushing.add_argument("--max-shard-size", metavar="SIZE", help="for example 200MB")
+    pushing.add_argument("--max-shard-size", metavar="SIZE", help="largest size of a shard, for example 200MB")
     pushing.add_argument("--num-shards", type=int, metavar="N", help="write exactly N files per split")
     pushing.add_argument("--set-default", action="store_true", help="make this config the default")
-    pushing.add_argument("--message", metavar="TEXT", help="of the commit")
+    pushing.add_argument("--message", metavar="TEXT", help="message of the commit")
     pushing.add_argument("--description", metavar="TEXT", help="description of the commit")
     _add_files(pushing)
     _add_token(pushing)
@@ -202,7 +208,7 @@ def _parser() -> argparse.ArgumentParser:
     collect.set_defaults(command=lambda options: maintenance.collect(dry_run=options.dry_run))
 
     health = commands.add_parser("doctor", parents=[shared], help="show the environment and test the sandbox")
-    health.add_argument("--json", action="store_true", help="as JSON")
+    health.add_argument("--json", action="store_true", help="print JSON")
     health.set_defaults(command=_doctor)
 
     new = commands.add_parser("new", help="create a dataset script with a test")
@@ -231,7 +237,7 @@ def _add_looking(parser: argparse.ArgumentParser, token: str) -> None:
 
 def _add_files(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--data-files", action="append", metavar="[SPLIT=]PATTERN", help="data files; may be repeated")
-    parser.add_argument("--data-dir", metavar="DIR")
+    parser.add_argument("--data-dir", metavar="DIR", help="folder of the data files, or of files downloaded manually")
 
 
 def _add_token(parser: argparse.ArgumentParser, flag: str = "--token") -> None:
@@ -269,7 +275,7 @@ def _data_files(words: Sequence[str] | None) -> dict[str, list[str]] | list[str]
 
 def _add_engine(command: argparse.ArgumentParser) -> None:
     command.add_argument("--engine", metavar="NAME", help="what runs the jobs: processes, threads, serial, ray, dask")
-    command.add_argument("--address", metavar="ADDRESS", help="of a cluster of Ray or Dask, for example auto")
+    command.add_argument("--address", metavar="ADDRESS", help="address of a Ray or Dask cluster, for example auto")
 
 
 def _options(words: Sequence[str]) -> dict[str, Any]:
