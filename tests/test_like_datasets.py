@@ -466,7 +466,8 @@ def test_broken_files_are_failed_builds_as_in_datasets(tmp_path: Path, name: str
 @pytest.mark.optional("PIL")
 def test_an_image_that_cannot_be_decoded_is_an_error_of_the_system_as_in_pillow() -> None:
     dataset = Dataset.from_dict({"i": [{"bytes": b"none", "path": None}]}, features=Features({"i": Image()}))
-    with pytest.raises(OSError, match="Row 0, column 'i'") as caught:
+    with pytest.raises(OSError) as caught:
         dataset[0]
+    assert (caught.value.column, caught.value.row) == ("i", 0)
     assert isinstance(pickle.loads(pickle.dumps(caught.value)), errors.MediaDecodeError)
     assert (caught.value.row, caught.value.column) == (0, "i")  # type: ignore[attr-defined]

@@ -428,8 +428,9 @@ def test_the_version_of_a_card_is_the_only_one(tmp_path: Path) -> None:
         assert load_dataset(reference, split="train", cache_dir=tmp_path / "c").info.full_name == "birds/en/1.2.0"
     with pytest.raises(UnknownVersionError, match=r"has no version '2.0.0'. Available versions: '1.2.0'"):
         load_dataset(str(folder), version="2.0.0", cache_dir=tmp_path / "c")
-    with pytest.raises(UnknownConfigError, match="Unknown config 'de'"):
+    with pytest.raises(UnknownConfigError) as caught:
         load_dataset(f"{folder}/de:1.2.0", cache_dir=tmp_path / "c")
+    assert caught.value.name == "de"
 
 
 @pytest.mark.parametrize("asked", [{"shuffle_files": True}, {"read_config": ReadConfig(add_row_id=True)}])

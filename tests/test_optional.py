@@ -14,8 +14,9 @@ def test_a_missing_package_is_named_with_what_to_install() -> None:
 
 
 def test_a_module_of_a_missing_package_names_the_package() -> None:
-    with pytest.raises(MissingDependencyError, match=r"'no_such_package'.*'of_another_name'"):
+    with pytest.raises(MissingDependencyError) as caught:
         needed("no_such_package.inner", "This test", "of_another_name")
+    assert (caught.value.package, caught.value.install) == ("no_such_package", "of_another_name")
 
 
 def test_a_package_that_lacks_another_says_which(tmp_path, monkeypatch) -> None:

@@ -497,8 +497,9 @@ def test_files_of_other_columns_are_refused_by_name(build):
 
 def test_a_value_that_does_not_fit_has_its_file_and_its_row_there(build):
     later = b"a\n" + b"1\n" * 300_000 + b"x\n"
-    with pytest.raises(DatasetGenerationCastError, match="row 300000, column 'a'") as caught:
+    with pytest.raises(DatasetGenerationCastError) as caught:
         build("csv", {"a.csv": b"a\n7\n", "b.csv": later}, features=Features({"a": Value("int64")}))
+    assert (caught.value.column, caught.value.row) == ("a", 300000)
     error = caught.value
     assert (Path(error.file).name, error.row, error.column, error.split) == ("b.csv", 300_000, "a", "train")
 

@@ -407,5 +407,6 @@ def test_records_are_counted_by_their_heads(tmp_path: Path) -> None:
     path.write_bytes(frame(b"one") * 3)
     assert num_records(TfRecordReading(), str(path), "a") == 3
     path.write_bytes(frame(b"one") * 3 + b"more")
-    with pytest.raises(DamagedRecordError, match="record 3 at byte 57"):
+    with pytest.raises(DamagedRecordError) as caught:
         num_records(TfRecordReading(), str(path), "a")
+    assert (caught.value.row, caught.value.offset) == (3, 57)

@@ -253,8 +253,9 @@ def test_splits_can_be_chosen_and_must_be_there(tmp_path: Path) -> None:
     files = {split: _write(tmp_path, f"{split}.csv", "a\n1\n") for split in ("train", "test")}
     info = load_dataset("csv", data_files=files, cache_dir=str(tmp_path / "cache"))["train"].info
     assert _urls(info.to_croissant(splits=["test"])) == ["test.csv"]
-    with pytest.raises(UnknownSplitError, match="'dev'"):
+    with pytest.raises(UnknownSplitError) as caught:
         info.to_croissant(splits=["dev"])
+    assert caught.value.name == "dev"
 
 
 def test_a_mapped_dataset_is_told_as_its_files_are(tmp_path: Path) -> None:

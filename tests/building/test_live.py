@@ -178,8 +178,9 @@ def test_a_row_that_does_not_fit_is_told_as_in_a_build(tmp_path):
         yield 0, {"n": 1}
         yield 1, {"n": "x"}
 
-    with pytest.raises(DatasetGenerationCastError, match=r"Row 1 \(key 1\) of split 'train'.*column 'n'"):
+    with pytest.raises(DatasetGenerationCastError) as caught:
         list(made_by(generate, features=Features({"n": Value("int32")}))(cache_dir=str(tmp_path)).as_streaming_dataset("train"))
+    assert (caught.value.split, caught.value.column, caught.value.row) == ("train", "n", 1)
 
 
 def test_rows_that_change_after_they_were_yielded_are_those_that_were_yielded(tmp_path):
@@ -273,8 +274,9 @@ def test_a_nest_of_splits_is_a_nest_of_streams(tmp_path):
     first, second = Rows(cache_dir=str(tmp_path)).as_streaming_dataset(["train[:2]", "test"])
 
     assert (ns(first), ns(second)) == ([0, 1], [900, 901, 902])
-    with pytest.raises(UnknownSplitError, match="Unknown split 'tran'"):
+    with pytest.raises(UnknownSplitError) as caught:
         Rows(cache_dir=str(tmp_path)).as_streaming_dataset("tran")
+    assert caught.value.name == "tran"
 
 
 # -- parts -------------------------------------------------------------------------------------------------------------

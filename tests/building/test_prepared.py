@@ -66,8 +66,9 @@ def test_a_folder_opens_without_what_made_it(made: DatasetBuilder) -> None:
     assert str(builder) == f"ReadOnlyBuilder(parquet/1.2.0, in {made.cache_dir})"
     assert builder.as_dataset("train[1:]+test")["a"][:] == [2, 3, 4]
     assert isinstance(builder.as_dataset(), DatasetDict)
-    with pytest.raises(UnknownSplitError, match="Unknown split 'dev'"):
+    with pytest.raises(UnknownSplitError) as caught:
         builder.as_dataset("dev")
+    assert caught.value.name == "dev"
 
 
 def test_the_folder_of_a_version_in_the_cache_opens_too(made: DatasetBuilder, tmp_path: Path) -> None:

@@ -185,8 +185,9 @@ def test_sorts_without_meaning_are_refused(small: Dataset) -> None:
     ):
         with pytest.raises(ConfigurationError, match=message):
             act()
-    with pytest.raises(UnknownColumnError, match="Unknown column 'zz'"):
+    with pytest.raises(UnknownColumnError) as caught:
         small.sort(["a", "zz"])
+    assert caught.value.name == "zz"
 
 
 # -- train_test_split --------------------------------------------------------------------------------------------------
@@ -245,8 +246,9 @@ def test_splits_without_meaning_are_refused(small: Dataset) -> None:
         small.train_test_split(stratify_by_column="a", shuffle=False)
     with pytest.raises(ConfigurationError, match="Column 'a' is not a ClassLabel feature"):
         small.train_test_split(stratify_by_column="a")
-    with pytest.raises(UnknownColumnError, match="'zz'"):
+    with pytest.raises(UnknownColumnError) as caught:
         small.train_test_split(stratify_by_column="zz")
+    assert caught.value.name == "zz"
 
 
 # -- repeat and flatten_indices ----------------------------------------------------------------------------------------
@@ -302,8 +304,9 @@ def test_rows_can_be_flattened_into_other_types() -> None:
 
     assert flat.features == wanted
     assert flat["n"][:] == ["2", "0"]
-    with pytest.raises(CastError, match="'t'"):
+    with pytest.raises(CastError) as caught:
         Dataset.from_dict({"t": ["x", "y"]}).select([1, 0]).flatten_indices(features=Features({"t": Value("int8")}))
+    assert caught.value.column == "t"
 
 
 def test_parts_of_no_rows_are_datasets_of_their_own() -> None:

@@ -153,8 +153,9 @@ def test_a_column_of_the_right_type_is_not_copied() -> None:
 
 
 def test_labels_of_the_right_type_are_still_checked() -> None:
-    with pytest.raises(CellCastError, match="row 1"):
+    with pytest.raises(CellCastError) as caught:
         cast_table(pa.table({"a": [0, 7]}), Features({"a": ClassLabel(names=["x"])}))
+    assert caught.value.row == 1
 
 
 def test_columns_are_reordered_and_what_is_missing_is_null() -> None:

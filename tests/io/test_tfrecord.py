@@ -83,15 +83,17 @@ def test_the_bytes_of_files_go_into_the_frames(tmp_path: Path) -> None:
     assert found[4]["picture"].values == [b"bytes of a"]
     assert found[4]["more"].values == [b"bytes of a", b"b"]
     assert "picture" not in found[5]
-    with pytest.raises(MediaError, match="Row 7, column 'picture'"):
+    with pytest.raises(MediaError) as caught:
         list(FramedRows(features, NOWHERE).frames(batch, 7))
+    assert (caught.value.column, caught.value.row) == ("picture", 7)
 
 
 def test_errors_count_rows_from_the_first() -> None:
     batch = pa.record_batch({"a": [0.5] * 9 + [1e300]})
     framer = FramedRows(Features({"a": Value("float64")}), NOWHERE, 4)
-    with pytest.raises(CellCastError, match="Row 109, column 'a'"):
+    with pytest.raises(CellCastError) as caught:
         list(framer.frames(batch, 100))
+    assert (caught.value.column, caught.value.row) == ("a", 109)
 
 
 def test_what_was_rounded_is_told(caplog: pytest.LogCaptureFixture) -> None:
@@ -335,10 +337,12 @@ def test_what_has_no_form_leaves_what_was_there(
 @pytest.mark.parametrize("num_shards", [None, 2])
 def test_the_row_of_a_stream_is_named(num_shards: int | None, tmp_path: Path) -> None:
     rows = Dataset.from_dict({"a": [0.5] * 5000 + [1e300] + [0.5] * 100}).to_iterable_dataset()
-    with pytest.raises(CellCastError, match="Row 5000, column 'a'"):
+    with pytest.raises(CellCastError) as caught:
         rows.to_tfrecord(tmp_path / "x", num_shards=num_shards)
-    with pytest.raises(CellCastError, match="Row 5000, column 'a'"):
+    assert (caught.value.column, caught.value.row) == ("a", 5000)
+    with pytest.raises(CellCastError) as caught:
         rows.to_tfrecord(io.BytesIO())
+    assert (caught.value.column, caught.value.row) == ("a", 5000)
 
 
 @pytest.mark.parametrize("num_proc", [None, 2])

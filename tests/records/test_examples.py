@@ -200,8 +200,9 @@ def test_records_may_be_rows_as_they_are():
     assert rows(ExampleReader(message="bytes"), b"\xff", b"") == [{"record": b"\xff"}, {"record": b""}]
     text = ExampleReader(message="bytes", features=Features({"line": Value("string")}))
     assert rows(text, "é".encode()) == [{"line": "é"}]
-    with pytest.raises(ExampleError, match="record 11"):
+    with pytest.raises(ExampleError) as caught:
         rows(text, b"a", b"\xff")
+    assert caught.value.row == 11
 
 
 def test_records_of_a_slice_are_those_of_the_slice():
@@ -229,8 +230,9 @@ def test_columns_come_in_the_order_that_is_asked_for(way):
 
 @pytest.mark.parametrize("way", ["specs", "features"])
 def test_columns_that_are_not_there_are_refused(way):
-    with pytest.raises(UnknownColumnError, match="'c'"):
+    with pytest.raises(UnknownColumnError) as caught:
         ExampleReader(**WAYS[way], columns=["c"])
+    assert caught.value.name == "c"
 
 
 def test_columns_that_are_not_read_are_not_checked():

@@ -592,8 +592,9 @@ def blocks(data: bytes, block_bytes: int) -> Iterator:  # type: ignore[type-arg]
 def test_a_stream_may_begin_in_the_middle() -> None:
     (block,) = blocks_of(io.BytesIO(WRITTEN[35:]), name="a", first=2, offset=35)
     assert (list(block), block.first, frame_offsets(block).tolist()) == (RECORDS[2:], 2, [35, 91])
-    with pytest.raises(DamagedRecordError, match="record 3 at byte 91"):
+    with pytest.raises(DamagedRecordError) as caught:
         list(blocks_of(io.BytesIO(WRITTEN[35:-1]), name="a", first=2, offset=35))
+    assert (caught.value.row, caught.value.offset) == (3, 91)
 
 
 def test_blocks_hold_about_as_much_as_they_are_told() -> None:

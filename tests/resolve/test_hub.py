@@ -118,8 +118,9 @@ def test_a_version_that_the_script_lists_no_more_is_read_where_it_is_prepared(
     assert "lists no version '1.10.*'. Reading the dataset prepared from it" in caplog.text
     with pytest.raises(UnknownVersionError, match=r"'reviews' has no version '1.3.\*'. Available versions: '2.0.0'"):
         place.load(f"{place.script}:1.3.*")
-    with pytest.raises(UnknownVersionError, match=r"has no version '3.0.0'"):  # an empty folder
+    with pytest.raises(UnknownVersionError) as caught:
         place.load(f"{place.script}:3.0.0")
+    assert caught.value.value == "3.0.0"
 
 
 def test_a_pattern_takes_what_stands_prepared_before_what_nobody_prepares(place: Place) -> None:
@@ -319,8 +320,9 @@ def test_a_hub_that_is_not_there_is_as_one_that_may_not_be_asked(hub: Any) -> No
     _gone(hub)
     with config.using(hub_endpoint="http://127.0.0.1:9"):
         assert load_dataset("org/birds", split="train")["a"][:] == [1]
-        with pytest.raises(HubUnreachableError, match="'v2'"):
+        with pytest.raises(HubUnreachableError) as caught:
             load_dataset("org/birds", revision="v2")
+        assert caught.value.revision == "v2"
 
 
 def test_a_build_answers_for_what_was_asked_for(hub: Any) -> None:
@@ -629,9 +631,10 @@ def test_a_revision_is_said_once(planned: Callable[..., Any]) -> None:
 def test_a_name_that_is_neither_here_nor_there_is_told_so(hub: Any) -> None:
     with pytest.raises(RepositoryNotFoundError, match=r"^There is no folder, .*org/none\..*'org/none' does not exist"):
         load_dataset_builder("org/none")
-    with pytest.raises(RevisionNotFoundError, match="'none'"):
+    with pytest.raises(RevisionNotFoundError) as caught:
         hub.repo("org/set", FILES)
         load_dataset_builder("org/set", revision="none")
+    assert caught.value.value == "none"
 
 
 @pytest.mark.parametrize("arguments", [{}, {"revision": "main"}])

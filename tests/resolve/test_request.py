@@ -50,8 +50,9 @@ def test_an_option_does_not_override_what_follows_from_the_arguments(option: str
 
 def test_an_unknown_option_is_refused(tmp_path: Path) -> None:
     (tmp_path / "a.csv").write_text("a\n1\n")
-    with pytest.raises(UnknownOptionError, match="'seperator'"):
+    with pytest.raises(UnknownOptionError) as caught:
         Request("csv").builder(builder_class("csv"), {"seperator": ";"}, data_files=files_below(str(tmp_path), None))
+    assert caught.value.value == "seperator"
 
 
 def test_the_files_below_a_folder_are_split_by_their_names(tmp_path: Path) -> None:

@@ -157,8 +157,9 @@ def test_rows_of_the_user_open_every_path(tmp_path: Path, paths: list[str]) -> N
 
 def test_what_may_not_be_opened_is_not_saved_either(tmp_path: Path, paths: list[str]) -> None:
     dataset = by_load(tmp_path, paths)
-    with pytest.raises(UntrustedPathError, match="column 'file'"):
+    with pytest.raises(UntrustedPathError) as caught:
         dataset.save_to_disk(str(tmp_path / "saved"))
+    assert caught.value.column == "file"
     assert not os.path.exists(tmp_path / "saved")
     dataset.select([0]).save_to_disk(str(tmp_path / "saved"))
     assert Dataset.load_from_disk(str(tmp_path / "saved")).data.column("file").to_pylist() == [

@@ -63,8 +63,9 @@ def test_columns_that_are_cast_behind_a_function() -> None:
     ],
 )
 def test_an_unknown_column_is_refused_at_once(change: Callable[[IterableDataset], Any]) -> None:
-    with pytest.raises(UnknownColumnError, match="'z'"):
+    with pytest.raises(UnknownColumnError) as caught:
         change(STREAM)
+    assert caught.value.name == "z"
 
 
 @pytest.mark.parametrize(

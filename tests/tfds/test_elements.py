@@ -232,8 +232,9 @@ def test_a_row_that_lacks_something_is_told_with_its_key_and_split(data_dir: str
 
 
 def test_a_value_of_no_feature_is_refused(data_dir: str) -> None:
-    with pytest.raises(DatasetGenerationError, match="'y'"):
+    with pytest.raises(DatasetGenerationError) as caught:
         _built(data_dir, {"x": np.int64}, lambda: iter([(0, {"x": 1, "y": 2})]))
+    assert caught.value.column == "y"
 
 
 def test_what_is_changed_after_it_was_yielded_does_not_change_what_is_stored(data_dir: str, tmp_path: Any) -> None:
@@ -255,8 +256,9 @@ def test_dicts_may_be_given_in_lists_of_lists(data_dir: str) -> None:
     rows = [[{"a": 1, "b": "x"}], [], [{"a": 2, "b": "y"}, {"a": 3, "b": "z"}]]
     (row,) = _built(data_dir, {"x": feature}, lambda: iter([(0, {"x": rows})]))
     assert [list(map(int, each)) for each in row["x"]["a"]] == [[1], [], [2, 3]]
-    with pytest.raises(CellCastError, match=r"'x\.b'"):
+    with pytest.raises(CellCastError) as caught:
         row_change({"x": feature})({"x": [[{"a": 1}]]})
+    assert caught.value.column == "x.b"
 
 
 @pytest.mark.parametrize(

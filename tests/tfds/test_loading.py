@@ -130,8 +130,9 @@ def test_a_version_that_the_code_lists_no_more_is_read_where_it_is_prepared(numb
     older = tfds.builder("numbers:1.*.*", data_dir=data_dir)
     assert str(older.version) == "1.0.0"
     assert len(tfds.load("numbers:1.0.0", split="train", data_dir=data_dir)) == 10
-    with pytest.raises(UnknownVersionError, match="'numbers' has no version '3"):
+    with pytest.raises(UnknownVersionError) as caught:
         tfds.builder("numbers:3.*.*", data_dir=data_dir)
+    assert caught.value.dataset == "numbers"
 
 
 def test_a_pattern_takes_what_stands_prepared_before_what_nobody_prepares(numbers: Any, data_dir: str) -> None:

@@ -70,8 +70,9 @@ def test_a_failure_removes_what_was_written(tmp_path):
         yield from ((row, {"a": row}) for row in range(300))
         raise KeyError("gone")
 
-    with pytest.raises(DatasetGenerationError, match="row 300") as caught:
+    with pytest.raises(DatasetGenerationError) as caught:
         write_rows(job(tmp_path, Author(pairs)))
+    assert caught.value.row == 300
 
     assert caught.value.row == 300
     assert list(tmp_path.iterdir()) == []

@@ -118,8 +118,9 @@ def test_an_address_that_expired_is_asked_for_again(file, range_server):
     assert bytes(read.read([(50, 60)])[0]) == BODY[50:60]
     assert len(range_server.of("a.bin")) == 2
     range_server.fail("there.bin", "status", status=403, times=None)
-    with pytest.raises(DownloadError, match="403"):
+    with pytest.raises(DownloadError) as caught:
         read.read([(0, 10)])
+    assert caught.value.status == 403
 
 
 @pytest.mark.parametrize("knows", [True, False])
@@ -212,8 +213,9 @@ def test_a_pause_that_a_server_asks_for_is_kept_by_all(file, range_server, passi
     one.read([(0, 10)])
     assert 30 <= seen[1] <= 33
     range_server.fail("a.bin", "status", status=429, headers={"Retry-After": "30"}, times=None)
-    with pytest.raises(DownloadError, match="429"):
+    with pytest.raises(DownloadError) as caught:
         one.read([(10, 20)])
+    assert caught.value.status == 429
     at = passing.time
     passing.pauses.clear()
     other.read([(0, 10)])

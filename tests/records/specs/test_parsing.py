@@ -133,8 +133,9 @@ def test_only_the_features_that_are_asked_for_are_parsed():
     parser = ExampleParser({"a": FixedLenFeature([], "int64"), "b": VarLenFeature("string")})
     data = encode_example({"b": ["x"]})
     assert list(parser.parse_rows([data], ["b"])) == ["b"]
-    with pytest.raises(UnknownColumnError, match="'c'"):
+    with pytest.raises(UnknownColumnError) as caught:
         parser.parse_rows([data], ["c"])
+    assert caught.value.name == "c"
 
 
 def test_objects_of_other_libraries_are_records_too():

@@ -47,8 +47,9 @@ def test_what_is_no_column_is_refused(mapping: Any) -> None:
 
 
 def test_mixed_types_are_an_error_or_json() -> None:
-    with pytest.raises(CastError, match="'a'"):
+    with pytest.raises(CastError) as caught:
         Dataset.from_dict({"a": [1, "x"]})
+    assert caught.value.column == "a"
 
     dataset = Dataset.from_dict({"a": [1, "x", None, {"y": 1}], "b": [1, 2, 3, 4]}, on_mixed_types="use_json")
 
@@ -71,8 +72,9 @@ def test_features_encode_the_columns() -> None:
 def test_features_that_do_not_fit_are_an_error() -> None:
     with pytest.raises(CastError, match="'b'"):
         Dataset.from_dict({"a": [1], "b": [1]}, features=Features({"a": Value("int8")}))
-    with pytest.raises(CastError, match="'a'"):
+    with pytest.raises(CastError) as caught:
         Dataset.from_dict({"a": [300]}, features=Features({"a": Value("int8")}))
+    assert caught.value.column == "a"
     with pytest.raises(ConfigurationError, match="of them"):
         Dataset.from_dict(
             {"a": [1]}, features=Features({"a": Value("int8")}), info=DatasetInfo(features=Features({"a": Value("int16")}))
@@ -139,8 +141,9 @@ def test_the_row_that_does_not_fit_is_named_by_its_number() -> None:
         yield from ({"n": 1} for _ in range(20_500))
         yield {"n": "x"}
 
-    with pytest.raises(CellCastError, match="row 20500") as caught:
+    with pytest.raises(CellCastError) as caught:
         _rows(Recipe(rows, {}, Features({"n": Value("int64")}), "train"))
+    assert caught.value.row == 20500
     assert (caught.value.column, caught.value.row) == ("n", 20_500)
 
 

@@ -229,8 +229,9 @@ def test_a_medium_that_cannot_be_shown_is_told_by_its_row(read: Callable[[Datase
     pytest.importorskip("PIL")
     picture, features = np.zeros((2, 2), np.uint8), Features({"picture": Image()})
     rows = Dataset.from_dict({"picture": [picture, picture, b"no picture", picture]}, features=features)
-    with pytest.raises(MediaDecodeError, match=r"^Row 2, column 'picture'"):
+    with pytest.raises(MediaDecodeError) as caught:
         read(rows.with_format("numpy"))
+    assert (caught.value.column, caught.value.row) == ("picture", 2)
 
 
 # Blocks hold the rows that an index names, in order, bounded; without an index they are the pages themselves.

@@ -259,8 +259,9 @@ def test_files_of_another_write_are_not_mixed_with(tmp_path: Path) -> None:
 @pytest.mark.usefixtures("_breaking")
 def test_a_value_of_another_type_is_told_with_its_row(tmp_path: Path) -> None:
     stream = IterableDataset.from_dict({"a": list(range(1500))}).map(lambda row: {"a": "x" if row["a"] == 1200 else row["a"]})
-    with pytest.raises(CellCastError, match="1200"):
+    with pytest.raises(CellCastError) as caught:
         stream.to_parquet(tmp_path / "out.parquet")
+    assert caught.value.row == 1200
 
 
 @pytest.mark.usefixtures("_breaking")

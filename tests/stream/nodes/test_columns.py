@@ -90,10 +90,12 @@ def test_a_change_makes_one_row_of_each(block: Block, change: Any, rows: list[di
     [Selected(("z",)), Selected(("z",), is_dropped=True), Renamed({"z": "y"}), Cast(Features({"z": Value("int8")}), False)],
 )
 def test_an_unknown_column_is_refused_in_advance_and_while_reading(block: Block, change: Any) -> None:
-    with pytest.raises(UnknownColumnError, match="'z'"):
+    with pytest.raises(UnknownColumnError) as caught:
         change.features(FEATURES)
-    with pytest.raises(UnknownColumnError, match="'z'"):
+    assert caught.value.name == "z"
+    with pytest.raises(UnknownColumnError) as caught:
         change.changed(block, None)
+    assert caught.value.name == "z"
 
 
 def test_two_columns_of_one_name_are_refused() -> None:

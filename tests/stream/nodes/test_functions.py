@@ -110,10 +110,12 @@ def test_rows_that_are_kept() -> None:
 
 
 def test_unknown_columns_are_refused() -> None:
-    with pytest.raises(UnknownColumnError, match="'z'"):
+    with pytest.raises(UnknownColumnError) as caught:
         _made(lambda z: None, input_columns=("z",)).changed(BLOCK, None)
-    with pytest.raises(UnknownColumnError, match="'z'"):
+    assert caught.value.name == "z"
+    with pytest.raises(UnknownColumnError) as caught:
         _made(lambda row: None, ("z",)).changed(BLOCK, None)
+    assert caught.value.name == "z"
 
 
 def test_a_coroutine_is_known_behind_partial() -> None:

@@ -264,8 +264,9 @@ def test_what_is_no_dict_is_no_row() -> None:
 
 
 def test_a_value_that_does_not_fit_its_feature_is_told() -> None:
-    with pytest.raises(CellCastError, match="'a'"):
+    with pytest.raises(CellCastError) as caught:
         list(IterableDataset.from_generator(lambda: iter([{"a": "x"}]), Features({"a": Value("int8")})))
+    assert caught.value.column == "a"
 
 
 @pytest.mark.parametrize("generator", [iter([{"a": 1}]), [{"a": 1}], None])
