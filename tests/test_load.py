@@ -712,7 +712,8 @@ def test_bytes_that_changed_in_the_cache_are_never_given_out(
         load_dataset(str(folder), split="train", lock=lock)
     with pytest.raises(DamagedShardError, match="is recorded"):
         lock_dataset(folder, lock=lock, update=True)
-    assert load_dataset(str(folder), split="train", lock=lock, verification_mode="no_checks")["name"][1] == "BRNO"
+    with config.using(verify_reads="never"):
+        assert load_dataset(str(folder), split="train", lock=lock, verification_mode="no_checks")["name"][1] == "BRNO"
     again = load_dataset(str(folder), split="train", lock=lock, download_mode="force_redownload")
     assert again["name"][:] == ["alba", "brno"]
 
