@@ -69,10 +69,10 @@ def test_names_of_missing_things_stand_in_annotations() -> None:
     def function(a: tf.Tensor, b: Optional[tf.Tensor], c: Dict[str, tf.data.Dataset]) -> Union[tf.Tensor, np.ndarray]:  # noqa: UP006, UP007, UP045
         return a, b, c  # type: ignore[return-value]
 
-    assert tf.RaggedTensor | None is Any
-    assert None | tf.RaggedTensor is Any
-    assert repr(tf.RaggedTensor[int]) == "<tf.RaggedTensor, which needs tensorflow>"
-    for kind in (tf.Tensor, tf.RaggedTensor):
+    assert tf.VariableSynchronization | None is Any
+    assert None | tf.VariableSynchronization is Any
+    assert repr(tf.VariableSynchronization[int]) == "<tf.VariableSynchronization, which needs tensorflow>"
+    for kind in (tf.Tensor, tf.VariableSynchronization):
         assert kind[int] is not None
         assert not isinstance(np.zeros(3), kind)
         assert not issubclass(int, kind)
