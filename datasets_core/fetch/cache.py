@@ -120,13 +120,13 @@ class DownloadCache:
             DownloadError: the file cannot be fetched.
             DatasetDiskError: the disk is full, read-only or forbidden.
         """
-        begun = time.time()
+        known = self._find(wanted.url)
 
         def find(is_held: bool) -> CachedFile | None:
             if not is_held:
                 return self.held(wanted)
             found = self._find(wanted.url)
-            if found is None or found.fetched_at < begun:
+            if found is None or found == known:
                 return None
             check_file(wanted.url, wanted.expected, found.record, wanted.mode)  # by another process meanwhile
             return found

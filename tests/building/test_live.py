@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import gc
 import itertools
 import json
@@ -616,10 +617,10 @@ def test_a_text_of_a_path_is_opened_once_its_file_is_fetched(name: str, load: An
         assert [row["t"] for row in rows] == told
     (record,) = (each for each in caplog.records if "converts the path of http://" in each.getMessage())
     assert "without streaming" in record.getMessage()
-    walk = iter(rows)
-    next(walk)
-    again = pickle.loads(pickle.dumps(rows))
-    again.load_state_dict(walk.state_dict())
+    with contextlib.closing(iter(rows)) as walk:
+        next(walk)
+        again = pickle.loads(pickle.dumps(rows))
+        again.load_state_dict(walk.state_dict())
     assert [row["t"] for row in again] == told[1:]
 
 

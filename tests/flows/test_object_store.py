@@ -278,6 +278,7 @@ def bucket(request: pytest.FixtureRequest, tmp_path: Path, monkeypatch: pytest.M
     made.files.mkdir("flows")
     monkeypatch.setenv("AWS_ACCESS_KEY_ID", made.options["key"])
     monkeypatch.setenv("AWS_SECRET_ACCESS_KEY", made.options["secret"])
+    type(made.files).clear_instance_cache()  # which remembers that another test had no credentials
     with config.using(cache_dir=str(tmp_path / "cache"), max_retries=1):
         yield made
     made.files.rm("flows", recursive=True)

@@ -162,7 +162,7 @@ def test_options_are_checked(tmp_path: Path) -> None:
     (tmp_path / "a").write_text("x")
     with pytest.raises(ConfigurationError, match="is not empty"):
         rows.to_tfds(tmp_path)
-    with pytest.raises(ConfigurationError, match="Split 'test' has other features"):
+    with pytest.raises(ConfigurationError, match="Split 'test' has different features"):
         DatasetDict({"train": rows, "test": Dataset.from_dict({"b": [1]})}).to_tfds(tmp_path / "b")
 
 

@@ -63,8 +63,8 @@ class Function:
     def name(self) -> str:
         """Name in error messages.
 
-        >>> Function(print, "map").name
-        'map(print)'
+        >>> Function(len, "map").name
+        'map(len)'
         """
         return f"{self.verb}({str(getattr(self.call, '__qualname__', type(self.call).__qualname__)).rpartition('.')[2]})"
 
