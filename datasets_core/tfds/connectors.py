@@ -469,7 +469,7 @@ class _Columns(Features):
         """Return the row of a serialized `tf.train.Example` that TFDS wrote, with arrays and numpy scalars as values.
 
         Args:
-            serialized_example: its bytes.
+            serialized_example: bytes of the message.
             decoders: ignored.
 
         Raises:
@@ -644,7 +644,7 @@ _ARRAYS: dict[str, Any] = {each.__name__: each for each in (Array2D, Array3D, Ar
 
 
 def connector_of(given: Any) -> Any:
-    """Return a feature, or a value that stands for one, as a feature with the attributes of TFDS.
+    """Return a feature, or a value that represents one, as a feature with the attributes of TFDS.
 
     >>> connector_of(np.int64).dtype == np.int64, connector_of(List(ClassLabel(names=["a"]))).names
     (True, ['a'])

@@ -308,7 +308,7 @@ class Queries:
 
         Raises:
             UnknownColumnError, ConfigurationError: there is no medium at that place.
-            UntrustedPathError, MediaNotFoundError: its path may not be opened, or its file does not exist.
+            UntrustedPathError, MediaNotFoundError: the path of the medium may not be opened, or its file does not exist.
         """
         rows = self.base(view).rows
         _check(rows, [column])

@@ -212,7 +212,7 @@ class FixedPart:
 
     Attributes:
         values: all values.
-        shape: of each array.
+        shape: shape of each array.
         count: number of arrays.
     """
 
@@ -287,7 +287,7 @@ class ElementsPart:
     Attributes:
         values: all values.
         offsets: the borders of the lists, in arrays.
-        shape: of each array.
+        shape: shape of each array.
         default: value that pads the shorter lists of a batch.
     """
 

@@ -167,7 +167,7 @@ class InTurn:
     """The sources in turn, repeatedly.
 
     Attributes:
-        num_sources: how many there are.
+        num_sources: number of sources.
         first: the source of the first row.
 
     >>> InTurn(3).picks(2, 7).tolist(), InTurn(3).counts(4)
