@@ -242,7 +242,7 @@ class SentFunction:
         """Return arguments, or a result, of the function as bytes.
 
         Raises:
-            ConfigurationError: they have values that are bound to this process.
+            ConfigurationError: arguments or result have values that are bound to this process.
         """
         if not self.is_of_rows:
             return _sendable(value, "A job", _ELSEWHERE)

@@ -268,7 +268,7 @@ class IterableDataset(StreamExports, StreamMaking, Frames):
             bandwidth: bytes a second assumed in the estimates of seconds; None: 50 MB, or 500 MB for local files.
 
         Raises:
-            ConfigurationError: an invalid number.
+            ConfigurationError: a number is invalid.
 
         Example:
             >>> stream = Dataset.from_dict({"a": [1, 2, 3]}).to_iterable_dataset()
@@ -533,7 +533,7 @@ class IterableDataset(StreamExports, StreamMaking, Frames):
 
         Raises:
             MissingDependencyError: pyspark is not installed.
-            CastError: a column that does not fit its feature.
+            CastError: a column does not fit its feature.
 
         Example:
             >>> from pyspark.sql import SparkSession

@@ -143,7 +143,7 @@ def joined(each: Sequence[Any]) -> Seen | None:
     [[2, 'b', '']]
 
     Raises:
-        StreamStateError: they have different versions.
+        StreamStateError: the states have different versions of a file.
     """
     known = [seen for seen in each if seen is not None]
     if not known:
@@ -504,7 +504,7 @@ def check_alike(states: list[dict[str, Any]]) -> None:
     """Check that states belong to one stream divided by lanes, and to one epoch.
 
     Raises:
-        StreamStateError: they do not.
+        StreamStateError: the states belong to different streams or epochs.
     """
     first = states[0]
     for state in states:
@@ -529,7 +529,7 @@ def stream_states(found: Any) -> Iterator[dict[str, Any]]:
 
     Raises:
         StreamStateError: a loader continued to read after it took the states of its workers.
-        ArgumentTypeError: a value that cannot contain states.
+        ArgumentTypeError: a value cannot contain states.
     """
     if isinstance(found, (str, bytes)) or not isinstance(found, Iterable):
         raise ArgumentTypeError(

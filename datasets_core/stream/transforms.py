@@ -67,7 +67,7 @@ class Transforming(Streamed):
             on_error: "raise", "skip" or "null": action for rows at which this function fails; None: see `on_error`.
 
         Raises:
-            UnknownColumnError: a column that does not exist.
+            UnknownColumnError: a column does not exist.
             ArgumentTypeError: the function returns a value that is not a dict of columns.
             WorkerDiedError: (while reading) a process of `engine="processes"` was killed.
 
@@ -103,7 +103,7 @@ class Transforming(Streamed):
                 `on_error`.
 
         Raises:
-            UnknownColumnError: a column that does not exist.
+            UnknownColumnError: a column does not exist.
             MaskLengthError: a batched function did not return one boolean for each row.
 
         Example:
@@ -210,7 +210,7 @@ class Transforming(Streamed):
                 windows leave less room in rows, and cost more when resuming.
 
         Raises:
-            UnknownColumnError: a column that does not exist.
+            UnknownColumnError: a column does not exist.
             ConfigurationError: a column does not contain lists, the lists of a row differ in length, or a row is overlong with
                 "raise".
 
@@ -418,7 +418,7 @@ class Transforming(Streamed):
                 `"arrow"`.
 
         Raises:
-            ConfigurationError: an unknown format.
+            ConfigurationError: the format is unknown.
             MissingDependencyError: the package of the format is not installed.
 
         Example:

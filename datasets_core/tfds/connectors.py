@@ -581,7 +581,7 @@ class FeaturesDict(_Columns):
         """The feature of one dict of a list of dicts, which is a dict of lists in prepared folders.
 
         Raises:
-            AttributeError: not all of the features are lists.
+            AttributeError: some of the features are not lists.
         """
         if not self or not all(isinstance(each, List) for each in self.values()):
             raise AttributeError("FeaturesDict has no attribute 'feature', since not all of its features are lists")

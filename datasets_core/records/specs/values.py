@@ -538,7 +538,7 @@ def raw_array(feature: RawFeature | None, dtype: str, key: str, where: Where, in
     """Return the values of a parsed feature; None if it is missing.
 
     Raises:
-        ExampleError: they have another type.
+        ExampleError: the values have another type.
     """
     kind, values = NOTHING if feature is None else feature
     if kind is None:

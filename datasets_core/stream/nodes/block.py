@@ -303,7 +303,7 @@ def check_names(wanted: Iterable[str], known: Sequence[str]) -> None:
     """Raise an error for columns that rows do not have.
 
     Raises:
-        UnknownColumnError: the first of them.
+        UnknownColumnError: the rows do not have a column; the error names the first one.
     """
     for name in wanted:
         if name not in known:

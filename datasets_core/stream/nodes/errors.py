@@ -88,7 +88,7 @@ class Quarantine:
         """Write rows that failed, except those in the file already.
 
         Raises:
-            ConfigurationError: another file has this path; it stays unchanged.
+            ConfigurationError: the path belongs to another kind of file, which stays unchanged.
             DatasetDiskError: the file cannot be written.
         """
         origins = delivery.origins()

@@ -352,7 +352,9 @@ class RowChange(Layer):
         """Return the rows, changed."""
 
     def attempted(self, block: Block, numbers: Numbers, failures: Failures) -> Block:
-        """Like `changed`; failed rows are recorded, and left out if that is allowed; then rows are tried one by one."""
+        """Like `changed`, but failed rows are recorded, and left out if that is allowed; after a failure, rows are tried one
+        by one.
+        """
         try:
             return self.changed(block, numbers)
         except Exception as error:

@@ -115,7 +115,7 @@ class ReadConfig:
         """Raise an error for invalid values.
 
         Raises:
-            ConfigurationError: the first of them.
+            ConfigurationError: a value is invalid; the error names the first one.
         """
         for name in ("interleave_cycle_length", "interleave_block_length"):
             given = getattr(self, name)

@@ -370,7 +370,7 @@ def checked_weights(weights: Any, num_sources: int, stopping: Stopping) -> Weigh
     {0: (1.0, 0.0), 1000: (0.5, 0.5)}
 
     Raises:
-        ArgumentTypeError: they are not numbers.
+        ArgumentTypeError: the probabilities are not numbers.
         ConfigurationError: there is not one for each source, one is below 0, they do not sum to 1, or a dataset would never be
             exhausted.
     """

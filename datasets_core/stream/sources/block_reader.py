@@ -112,7 +112,7 @@ class BlockFile(Protocol):
         """Return the bytes of some blocks, for `read`, with as few requests as possible; may be called in another thread.
 
         Raises:
-            DownloadError: they cannot be fetched.
+            DownloadError: the blocks cannot be fetched.
             FileChangedError: the file has changed.
         """
         ...
@@ -243,7 +243,7 @@ class BlockFetches:
         """Wait for the bytes of a block and return them.
 
         Raises:
-            DatasetsCoreError: they cannot be fetched.
+            DatasetsCoreError: the bytes cannot be fetched.
         """
         self._taken_bytes += wanted.num_bytes
         if key in self._beside:
