@@ -48,7 +48,7 @@ def transformed(column: pa.Array, source: ValueSource, *, is_loose: bool = False
 
     Args:
         column: the values.
-        source: of the field.
+        source: source of the field.
         is_loose: see `at_path`.
 
     Raises:

@@ -278,7 +278,7 @@ def mixed_paths(rows: Iterable[dict[str, Any] | None], keys: dict[Path, frozense
 
     Args:
         rows: the objects.
-        keys: of the objects at some paths, as far as they are known; None if keys may differ.
+        keys: keys of the objects at some paths, as far as they are known; None if keys may differ.
     """
     kinds: dict[Path, set[str]] = {}
     known = dict(keys or {})

@@ -354,7 +354,7 @@ class CsvConfig(BuilderConfig):
 
     @property
     def pandas_only(self) -> str | None:
-        """Return the first given option that only pandas has; None without one."""
+        """Return the first given option that only pandas has; None if there is none."""
         only = {
             "sep": self.sep is None or len(self.sep) != 1,
             "header": isinstance(self.header, (list, tuple)),

@@ -258,8 +258,8 @@ class Looked:
         of labels, rows that splits share, and some rows with their media.
 
         Args:
-            path: of the new file; an existing one is replaced.
-            title: of the report; None for the name of the dataset.
+            path: path of the new file; an existing one is replaced.
+            title: title of the report; None for the name of the dataset.
 
         Returns:
             The path.

@@ -270,7 +270,7 @@ def hugging_face_table(hf: Any, table: pa.Table, rows: RowTable, features: Any) 
         hf: the package.
         table: the rows.
         rows: the same, by their files.
-        features: of the package.
+        features: features of the package.
     """
     schema = features.arrow_schema
     held = rows.whole_files()

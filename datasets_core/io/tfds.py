@@ -45,7 +45,7 @@ class TfdsForm:
     """What a folder of TensorFlow Datasets says about features.
 
     Attributes:
-        features: of the columns.
+        features: features of the columns.
         labels: names of classes by the place of the feature, for files of their own.
         content: the content of `features.json`.
 

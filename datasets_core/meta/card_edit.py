@@ -43,7 +43,7 @@ def edited_card(text: str | None, edits: Mapping[str, Mapping[str, Edit]], *, pa
     """Return the text of a card with changed entries.
 
     Args:
-        text: the card; None without one.
+        text: the card; None if there is none.
         edits: for `configs` and `dataset_info`, the changes by config; a missing entry is added.
         path: name of the card.
 

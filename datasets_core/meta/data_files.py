@@ -408,7 +408,7 @@ def resolve_data_files(
     Args:
         data_files: path, glob or URL, alone, in a list, or by split.
         base_path: base of relative paths; default: the working directory.
-        storage_options: for the file system of the URLs.
+        storage_options: options for the file system of the URLs.
         of_user: True for patterns of the user, who may name any path; False for those of the dataset's card.
         listing: known listings; files in it are looked up there, at its pinned version.
 

@@ -425,7 +425,7 @@ def infos_to_croissant(
     """Return one description of all configs of a dataset; see `DatasetInfo.to_croissant`.
 
     Args:
-        infos: of the configs, at least one.
+        infos: infos of the configs, at least one.
         folder: folder of the description.
         splits: the splits to describe.
 

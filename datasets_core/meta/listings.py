@@ -216,7 +216,7 @@ def list_folder(
         folder: local folder or URL.
         max_depth: how many levels to go down; 1 is the folder alone, None all.
         hidden: go into hidden folders too.
-        storage_options: for the file system of a URL.
+        storage_options: options for the file system of a URL.
 
     Raises:
         DataFilesNotFoundError: no such folder, or one that may not be listed.
@@ -266,7 +266,7 @@ def _around(path: str, storage_options: dict[str, Any] | None) -> FileEntry:
 
 
 def entry_at(path: str, storage_options: dict[str, Any] | None) -> FileEntry | None:
-    """Return the store's entry for one file; None without one.
+    """Return the store's entry for one file; None if there is none.
 
     Raises:
         DataFilesNotFoundError: the system refuses access.

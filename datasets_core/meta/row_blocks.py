@@ -169,7 +169,7 @@ class RowBlocks:
         [1, 4, 1]
 
         Args:
-            runs: of neighbouring rows, each with step 1.
+            runs: runs of neighbouring rows, each with step 1.
         """
         starts = self.ends - self.rows
         parts: list[tuple[Ints, Ints, Ints]] = []

@@ -122,7 +122,7 @@ class HubCommits:
         return listed
 
     def read(self, commit: HubCommit, path: str) -> str | None:
-        """Return the text of a small file of a commit; None without one.
+        """Return the text of a small file of a commit; None if there is none.
 
         Raises:
             DownloadError: the file cannot be fetched.

@@ -94,7 +94,7 @@ def files_of(folder: str, wanted: Collected, *, but: str, place: Place = ON_DISK
     first parts of their names may be missing.
 
     Args:
-        folder: of the script.
+        folder: folder of the script.
         wanted: the import.
         but: the script itself, which is not one of its own modules.
         place: returns which files exist.

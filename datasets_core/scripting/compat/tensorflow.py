@@ -243,7 +243,7 @@ class Names:
     """A module of TensorFlow with some names; other names are missing.
 
     Args:
-        name: of the module.
+        name: name of the module.
         known: the available names.
     """
 

@@ -90,7 +90,7 @@ def sandboxed_manager(manager: Any, granted: Granted, folder: str) -> Any:
     Args:
         manager: of the build; an object that is not a `DownloadManager` comes from the user and is used unchanged.
         granted: the rules.
-        folder: of downloads.
+        folder: folder of downloads.
     """
     if isinstance(manager, DownloadManager):
         manager.download_config = manager.download_config.copy()
@@ -111,7 +111,7 @@ def manager_form(manager: Any, script: str, *, base_path: str, folder: str) -> d
         manager: the manager.
         script: the script.
         base_path: base of relative paths.
-        folder: of downloads.
+        folder: folder of downloads.
     """
     config = getattr(manager, "download_config", None)
     return {
@@ -133,7 +133,7 @@ class Answers:
     Args:
         granted: the rules.
         base_path: base of relative paths.
-        folder: of downloads, readable for the script.
+        folder: folder of downloads, readable for the script.
         manager: fetches and unpacks; None: answer only from the record.
         record: earlier answers; new ones are added.
         before: files fetched before the script could read the user's files, the only ones it gets now; None: no restriction.

@@ -65,7 +65,7 @@ class ScriptSandbox:
     Args:
         children: its processes.
         granted: the rules for its requests.
-        folder: of the script.
+        folder: folder of the script.
         own: files of the script's repository; None for a script in a folder.
         blind: processes of the script without access to the user's files, and their rules; None if not needed.
     """

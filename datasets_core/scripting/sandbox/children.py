@@ -46,7 +46,7 @@ class Home:
 
         Args:
             downloads: the folder of downloads.
-            identity: of the script's folder, or of its repository: scripts of one folder share their files.
+            identity: identity of the script's folder, or of its repository: scripts of one folder share their files.
         """
         name = hashlib.sha256(identity.encode("utf-8", "surrogatepass")).hexdigest()[:32]
         return cls(os.path.join(downloads, disk_cache.CONFINED, name))
@@ -150,7 +150,7 @@ class Children:
             request: the request.
             answer: answers its requests.
             replay: repeats the same answers.
-            deadline: of the reply.
+            deadline: deadline of the reply.
         """
         self.splits = None
         with self.one(deadline) as child:

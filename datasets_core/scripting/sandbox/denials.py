@@ -520,7 +520,7 @@ class Notices:
     """The parent's end of the channel through which a confined process reports denials.
 
     Args:
-        descriptor: of the kernel's notices.
+        descriptor: descriptor of the kernel's notices.
         machine: the machine of its system call numbers.
         scratch: folder in which changes of modes, owners and times of files are simulated.
     """

@@ -198,7 +198,7 @@ class Granted:
         """Return the addresses for one hop of a download, in order; empty if its name has no address.
 
         Args:
-            url: of the hop.
+            url: URL of the hop.
             before: the address that redirects to it.
 
         Raises:
@@ -210,7 +210,7 @@ class Granted:
         try:
             found = looked_up(str(urlsplit(url).hostname), port)
         except OwnLinkError:
-            tried = f"fetch {redact(url)!r}, an address of this machine's own link"
+            tried = f"fetch {redact(url)!r}, a link-local address"
             raise DeniedAccessError(tried, path=self.script) from None
         if any(not address_of(each).is_global for each in found):
             self._tell_of(url)
@@ -315,7 +315,7 @@ class OwnFiles:
         """Return paths of files by their names in the script; fetched together, and compared with the hashes of the listing.
 
         Args:
-            names: of its own files.
+            names: names of its own files.
             force: True to fetch existing files again, once.
 
         Raises:
