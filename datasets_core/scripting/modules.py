@@ -214,7 +214,7 @@ def read_script(path: str | os.PathLike[str], *, is_confined: bool = False, plac
 
     Raises:
         DatasetNotFoundError: the file does not exist.
-        ScriptError: not Python, too large, or a relative import from outside the script's folder or from a URL.
+        ScriptError: the script is not Python or too large, or imports from outside its folder or from a URL.
     """
     full = os.path.abspath(os.fspath(path))
     folder, stem = os.path.dirname(full), os.path.basename(full).removesuffix(".py")
@@ -342,7 +342,7 @@ def scan(path: str, text: bytes) -> Imports:
     """
     try:
         if codecs.lookup(tokenize.detect_encoding(io.BytesIO(text).readline)[0]).name in _SLOW_CODECS:
-            raise ScriptError(path, "it is written in an encoding that no script needs", advice="Write it as UTF-8")
+            raise ScriptError(path, "it is written in an unsupported encoding", advice="Write it as UTF-8")
         tree = ast.parse(text, path)
         _refuse_remote(tree, path, text)
     except SyntaxError as error:
@@ -350,7 +350,7 @@ def scan(path: str, text: bytes) -> Imports:
     except (ValueError, tokenize.TokenError) as error:  # a null byte
         raise ScriptError(path, f"it is not valid Python ({error})") from error
     except (RecursionError, MemoryError) as error:
-        raise ScriptError(path, "its expressions are nested too deep") from error
+        raise ScriptError(path, "its expressions are nested too deeply") from error
     relative: list[Relative] = []
     needed: list[tuple[str, int]] = []
     collected: list[Collected] = []

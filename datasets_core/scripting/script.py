@@ -281,7 +281,7 @@ class _Shipped:
     """A script as an attribute of its builder class.
 
     Engines send classes of a script by value.  With this attribute the texts are sent along, and unpickling makes them
-    importable:: a relative import inside a function works in the worker too.
+    importable: a relative import inside a function works in the worker too.
     """
 
     script: Script

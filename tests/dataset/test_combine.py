@@ -329,7 +329,7 @@ def test_streams_of_streams_go_on_where_they_were() -> None:
 
 
 def test_datasets_and_streams_do_not_go_together() -> None:
-    with pytest.raises(ArgumentTypeError, match=r"Element 1 is a Dataset, and element 0 is a stream\. Convert all of them"):
+    with pytest.raises(ArgumentTypeError, match=r"Element 1 is a Dataset, but element 0 is a stream\. Convert all of them"):
         concatenate_datasets([_stream(1), Dataset.from_dict({"a": [1]})])
 
 

@@ -64,7 +64,7 @@ class Home:
     def scratch(self, family: str) -> str:
         """Create a folder that a confined process may write.
 
-        If the parent process is killed, the folder is removed as an unfinished build is.
+        If the parent process is killed, the folder is removed like an unfinished build.
 
         Args:
             family: identifies the builder across processes.
@@ -97,7 +97,7 @@ class Children:
         script: the script, for messages.
         home: folders of its files.
         readable: further paths that it may read.
-        listed: folders whose names alone it may read.
+        listed: folders of which it may read the names of files only.
         load: the request to load it.
         preload: modules that it imports.
 
@@ -242,7 +242,7 @@ class Children:
         Args:
             request: the request.
             deadline: returns the deadline of the next reply.
-            doing: for messages.
+            doing: description of the request for messages.
             answer: answers its requests.
         """
         first = deadline()
