@@ -31,7 +31,7 @@ class Edit:
     Attributes:
         values: plain values by key; existing keys keep their place.
         dropped: keys to remove.
-        is_last: True to append a new entry, False to insert it by its name.
+        is_last: True to append a new entry, False to insert it in the order of names.
     """
 
     values: Mapping[str, Any] = field(default_factory=dict)
