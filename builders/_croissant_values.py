@@ -106,7 +106,7 @@ def _each(column: pa.Array, make: Callable[[pa.Array], pa.Array]) -> pa.Array:
 
 
 def _by_regex(column: pa.Array, pattern: Any) -> pa.Array:
-    """Return the part of each text that the group of a pattern matches, which begins where the text begins."""
+    """Return the part of each text that the group of a pattern matches; matching begins at the start of the text."""
     text = str(pattern)
     try:
         groups = re.compile(text).groups

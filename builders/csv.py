@@ -64,7 +64,7 @@ def read_csv_by_pandas(
     Raises:
         MissingDependencyError: pandas is not installed.
         FileFormatError: pandas cannot read the file.
-        Reread: a column needs a wider type than delivered rows had.
+        Replay: a column needs a wider type than delivered rows had.
     """
     from ._csv_types import ColumnTypes
     from ._source import text_reader
@@ -554,7 +554,7 @@ class _Typed:
 
         Raises:
             ConfigurationError: a column does not exist.
-            FileFormatError: a value does not fit; names row and column.
+            FileFormatError: a value does not fit; the error names row and column.
         """
         if not self._types and self._all is None:
             return batch

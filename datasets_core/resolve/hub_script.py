@@ -45,7 +45,7 @@ class Checkout:
 
     Args:
         hub: Hub client of the user.
-        commit: their listing.
+        commit: listing of the commit.
         folder: folder for the files.
     """
 

@@ -199,7 +199,7 @@ class Location(NamedTuple):
         ('hub', 'store')
 
         Raises:
-            ConfigurationError: a text that no path can be.
+            ConfigurationError: the text cannot be a path.
         """
         try:
             os.fsencode(path)

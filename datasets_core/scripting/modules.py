@@ -338,7 +338,7 @@ def scan(path: str, text: bytes) -> Imports:
     """Return all imports in a text.
 
     Raises:
-        ScriptError: the text is not Python; names the line.
+        ScriptError: the text is not Python; the error names the line.
     """
     try:
         if codecs.lookup(tokenize.detect_encoding(io.BytesIO(text).readline)[0]).name in _SLOW_CODECS:

@@ -483,7 +483,7 @@ class Build:
         """Yield each job of a stage with its result: first the finished ones, then the others as the engine runs them.
 
         Raises:
-            WorkerDiedError: a worker process was killed; names the part of the split.
+            WorkerDiedError: a worker process was killed; the error names the part of the split.
             ScriptTimeoutError: a worker process was killed, since it did not finish in time.
         """
         builder, split, deadline = self.builder, stage.split, stage.deadline

@@ -97,7 +97,7 @@ class Children:
         script: the script, for messages.
         home: folders of its files.
         readable: further paths that it may read.
-        listed: folders of which it may read the names of files only.
+        listed: folders that it may list, without reading their files.
         load: the request to load it.
         preload: modules that it imports.
 
