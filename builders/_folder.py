@@ -275,7 +275,7 @@ class FolderBuilder(FileBuilder):
         return found
 
     def _stored(self, member: Member) -> str:
-        """Return the stored `path` of a file: absolute; for a member of an archive, its path there; for a download, its name."""
+        """Return the stored `path` of a file: absolute; within the archive for its members; the name for a download."""
         if not self.config.embed_files:
             return member.path
         if member.archive:
