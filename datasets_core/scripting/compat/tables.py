@@ -432,7 +432,7 @@ TENSORFLOW_MODULES: Mapping[str, Mapping[str, str]] = {
 """Old module → its names → `home.module:name`, or `home.module` alone; `*` names what has all of its names."""
 
 TENSORFLOW_REASONS: Mapping[str, str] = {
-    "tensorflow_datasets.*": "only names for dataset builders exist here; put modules of the collection next to the script",
+    "tensorflow_datasets.*": "scripts get only names for dataset builders; put modules of the collection next to the script",
     "tensorflow.*": "it needs the package itself; run: pip install 'tensorflow'",
     "absl.*": "it needs the package itself; run: pip install 'absl-py'",
     "etils.*": "it needs the package itself; run: pip install 'etils'",
