@@ -36,7 +36,7 @@ _COLLECTION = "tensorflow_datasets"
 
 
 def tfds_path(*relative: str | os.PathLike[str]) -> Path:
-    """Return the path of a file in the dataset collection of the calling script; else of one next to the script.
+    """Return the path of a file in the dataset collection of the calling script, or else next to the script.
 
     Args:
         relative: its path in the collection, for example `image_classification/food101_classes.txt`.
@@ -220,9 +220,9 @@ class TextEncoderConfig:
 
     Args:
         encoder: an encoder.
-        encoder_cls: its class.
+        encoder_cls: class of the encoder.
         vocab_size: number of words.
-        name: its name.
+        name: name of the encoder.
     """
 
     def __init__(
@@ -396,7 +396,7 @@ def ffmpeg_run(args: list[str], stdin: bytes | None = None, timeout: int | None 
 
     Raises:
         ValueError: ffmpeg failed.
-        MissingDependencyError: it is not installed.
+        MissingDependencyError: ffmpeg is not installed.
     """
     program = shutil.which("ffmpeg")
     if program is None:
@@ -411,7 +411,7 @@ def ffmpeg_run(args: list[str], stdin: bytes | None = None, timeout: int | None 
 
 @contextlib.contextmanager
 def nogpu_session(graph: Any = None) -> Iterator[Any]:
-    """Enter a session."""
+    """Yield an `EagerSession`."""
     yield EagerSession(graph=graph)
 
 
