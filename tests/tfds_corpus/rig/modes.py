@@ -12,7 +12,9 @@ def _here():
     return epath.Path(__file__).parent
 class _FakeManager:
     def __init__(self, real, root): self._real, self._root = real, root
-    def __getattr__(self, name): return getattr(self._real, name)
+    def __getattr__(self, name):
+        if name.startswith('__'): raise AttributeError(name)
+        return getattr(self.__dict__['_real'], name) if '_real' in self.__dict__ else object.__getattribute__(self, name)
     def _told(self, kind, url):
         import json
         from etils import epath
@@ -20,7 +22,7 @@ class _FakeManager:
         if isinstance(url, str) and url in plan.get("seq", {}): found = plan["seq"][url]
         else: found = plan[kind]
         def made(x):
-            if isinstance(x, dict): return {k: made(v) for k, v in x.items()}
+            if isinstance(x, dict): return {int(k) if k.isdigit() else k: made(v) for k, v in x.items()}
             if isinstance(x, list): return [made(v) for v in x]
             return epath.Path(self._root) / x
         return made(found)
@@ -38,15 +40,30 @@ class _FakeManager:
 def _faked(cls):
     inner = cls._split_generators
     def _split_generators(self, dl_manager, *more):
+        for where, name, value in _VALUES:  # what the test case sets
+            if where in ("instance", "config"): setattr(self if where == "instance" else self.builder_config, name, value)
         return inner(self, _FakeManager(dl_manager, dl_manager.manual_dir), *more)
     cls._split_generators = _split_generators
+    for where, name, value in _VALUES:
+        if where == "class": setattr(cls, name, value)
+        elif where == "module": globals()[name] = value
+        elif where == "path":
+            from etils import epath
+            globals()[name] = {k: epath.Path(v) for k, v in value.items()} if isinstance(value, dict) else epath.Path(value)
+        elif where == "store": globals().update(tfds=_Store(tfds))
+    if _MADE: cls.BUILDER_CONFIGS = [globals()[_MADE[0]](**_MADE[1])]
     cls.MANUAL_DOWNLOAD_INSTRUCTIONS = cls.MANUAL_DOWNLOAD_INSTRUCTIONS or "none"
+class _Store:
+    """`tfds` with a store of local files."""
+    def __init__(self, real): self._real = real
+    def __getattr__(self, name): return _Store(getattr(self._real, name)) if name in ("core", "lazy_imports") else (lambda s: s) if name == "gcsfs_store" else getattr(self._real, name)
+_VALUES, _MADE = %s, %s
 _faked(%s)
 '''
 def rel(x,d): return nest(x,lambda p: os.path.relpath(p,d)) if x is not None else None
 def prepare(row):
     f=T/os.path.relpath(row['file'],S); src=Path(row['file']).read_text()
-    f.write_text(src+SNIP%row['cls'])
+    f.write_text(src+SNIP%(repr(row.get('values') or []),repr(row.get('made')),row['cls']))
     d=row['dir']
     (f.parent/'_plan.json').write_text(json.dumps({'extract_result':rel(row['extract_result'],d),'download_result':rel(row['download_result'],d),'only':rel(row.get('only'),d),'seq':rel(row.get('seq'),d) or {}}))
     return str(f)
@@ -70,7 +87,6 @@ if __name__=='__main__':
         script=prepare(row); cache=HERE/'cache'; shutil.rmtree(cache,ignore_errors=True)
         kw={'data_dir':row['dir']}
         if row['version']: kw['version']=row['version']
-        if len([c for c in T.parent.parts])<0: pass
         try:
             a=load_dataset(script,row['config'],cache_dir=cache/'a',trust_remote_code=True,**kw)
         except BaseException as e:
