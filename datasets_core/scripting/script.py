@@ -218,7 +218,7 @@ class _Finder:
 
 
 class _ScriptModule(ModuleType):
-    """A module of a script. It is pickled as its name and the texts of the script: what it holds may be impossible to pickle."""
+    """A module of a script. It is pickled as its name and the texts of the script, since its values may not be."""
 
     def __reduce__(self) -> tuple[Callable[..., ModuleType], tuple[_Shipped | None, str]]:
         script = _finder.scripts.get(".".join(self.__name__.split(".")[:2]))

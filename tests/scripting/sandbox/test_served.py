@@ -17,7 +17,7 @@ import pyarrow as pa
 import pytest
 
 from datasets_core import config
-from datasets_core.errors import ConfigurationError, DataFilesNotFoundError, DatasetBuildError
+from datasets_core.errors import ConfigurationError, DataFilesNotFoundError
 from datasets_core.fetch.downloads import DownloadManager
 from datasets_core.fetch.remote import RemoteFile
 from datasets_core.scripting.sandbox.batches import Receiver
