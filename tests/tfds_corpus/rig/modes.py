@@ -28,7 +28,7 @@ class _FakeManager:
         return made(found)
     def download_and_extract(self, url): return self._told("extract_result", url)
     def download(self, url): return self._told("download_result", url)
-    def download_kaggle_data(self, name): return self._told("download_result", name)
+    def download_kaggle_data(self, competition_or_dataset): return self._told("download_result", competition_or_dataset)
     def extract(self, path):
         import json
         plan = json.loads((_here() / "_plan.json").read_text())
@@ -38,7 +38,9 @@ class _FakeManager:
     @property
     def download_dir(self): return self._real.manual_dir
 def _faked(cls):
+    import functools
     inner = cls._split_generators
+    @functools.wraps(inner)
     def _split_generators(self, dl_manager, *more):
         for where, name, value in _VALUES:  # what the test case sets
             if where in ("instance", "config"): setattr(self if where == "instance" else self.builder_config, name, value)
