@@ -6,8 +6,8 @@
     import datasets                    # this library, under the names of Hugging Face `datasets` 5.2.0
 
 `python -m datasets_core.as_datasets script.py ...` and `... -m module ...` run a program and its child processes with the
-alias.  If the library was installed from a wheel, `DATASETS_CORE_AS_DATASETS=1 python script.py` does so, too; otherwise the
-variable makes the import of `datasets_core` install the alias.  The alias is never installed without being requested.
+alias.  If the library was installed from a wheel, `DATASETS_CORE_AS_DATASETS=1 python script.py` has the same effect; otherwise
+the variable makes the import of `datasets_core` install the alias.  The alias is never installed without being requested.
 """
 
 from __future__ import annotations
@@ -95,7 +95,7 @@ def uninstall() -> None:
 
 
 def take_over(name: str) -> None:
-    """Replace the module that a child process imported from its path by the alias."""
+    """Replace the module that a child process imported from its path with the alias."""
     del sys.modules[name]
     importlib.import_module(name)
 
@@ -173,7 +173,7 @@ class _Config(AliasModule):
 
 
 def _opened(home: str) -> Any:
-    """Return the object at `module`, `module:name`, or what `module:name()` returns."""
+    """Return the object at `module` or `module:name`, or the result of `module:name()`."""
     module, _, name = home.partition(":")
     found: Any = importlib.import_module(module)
     if not name:
@@ -204,7 +204,7 @@ class _Finder:
         return kind(spec.name, f"`{spec.name}` of Hugging Face datasets, by datasets_core.")
 
     def exec_module(self, module: ModuleType) -> None:
-        """Give the top module its version and its file; other names are looked up on use."""
+        """Set the version and the file of the top module; other names are looked up on use."""
         if module.__name__ == "datasets":
             module.__version__ = COMPATIBLE_VERSION  # type: ignore[attr-defined]
             module.__file__ = os.path.join(_PATH, "datasets", "__init__.py")
@@ -225,7 +225,7 @@ _ALIAS = "datasets_core.as_datasets"
 
 
 def _at(home: str, *names: str, **others: str) -> dict[str, str]:
-    """Return the locations of names of a module, and of names that it defines under other names."""
+    """Return the locations of names of a module, and of names that the module defines under other names."""
     return {name: f"{home}:{name}" for name in names} | {name: f"{home}:{other}" for name, other in others.items()}
 
 

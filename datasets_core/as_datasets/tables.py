@@ -479,7 +479,7 @@ def encode_nested_example(schema: FeatureType, obj: Any, level: int = 0) -> Any:
 
 
 def decode_nested_example(schema: FeatureType, obj: Any, token_per_repo_id: Any = None) -> Any:
-    """Return the value in rows of a stored value."""
+    """Return the value that rows show for a stored value."""
     return Features({_ROW: schema}).decode_example({_ROW: obj})[_ROW]
 
 

@@ -382,7 +382,7 @@ def _croissant(options: argparse.Namespace) -> int:
 
 
 def _looked(options: argparse.Namespace) -> dict[str, Any]:
-    """Return the reference, with the config of either place."""
+    """Return the reference, with the config given in either of two places."""
     if options.config is not None and options.name not in (None, options.config):
         raise ConfigurationError(
             f"Two different configs were given: {options.name!r} and {options.config!r}", advice="Pass only one"

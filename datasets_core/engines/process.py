@@ -148,9 +148,7 @@ class Failure:
 
 
 def _pickled(error: BaseException) -> bytes | None:
-    """Return an exception unchanged, or else its class with as much of its state as can be sent; None if that is not possible
-    either.
-    """
+    """Return an exception unchanged if it can be sent, else its class with as much of its state as can be sent, else None."""
     with contextlib.suppress(Exception):
         pickled = cloudpickle.dumps(error)
         cloudpickle.loads(pickled)  # an exception whose constructor wants more than its args fails only here
@@ -241,7 +239,7 @@ class SentFunction:
         return found
 
     def pack(self, value: Any) -> bytes:
-        """Return its arguments, or its result, as bytes.
+        """Return arguments, or a result, of the function as bytes.
 
         Raises:
             ConfigurationError: they have values that are bound to this process.
@@ -254,13 +252,13 @@ class SentFunction:
 
 
 def _sent_settings() -> config.Config:
-    """Return the settings for workers, which do their jobs themselves."""
+    """Return the settings for workers, without an engine: workers run their jobs themselves."""
     found = config.settings()
     return found if found.engine is None else replace(found, engine=None)
 
 
 def _decimal_context() -> Any:
-    """Return how this thread computes with decimals; None if nobody does."""
+    """Return the decimal context of this thread; None if the module `decimal` is not imported."""
     return sys.modules["decimal"].getcontext() if "decimal" in sys.modules else None
 
 
@@ -537,7 +535,7 @@ class _Forked:
                 return
 
     def _used(self) -> list[bytes]:
-        """Return its processor time in ticks, user and system: fields 14 and 15 of `proc(5)`."""
+        """Return the processor time of the process in ticks, user and system: fields 14 and 15 of `proc(5)`."""
         with contextlib.suppress(OSError), open(f"/proc/{self.pid}/stat", "rb") as file:
             return file.read().rpartition(b")")[2].split()[11:13]
         return []
@@ -553,7 +551,7 @@ _copy_of: int | None = None
 
 
 def is_copy_of(pid: int) -> bool:
-    """Return True in a process that `WorkerProcess.fork` made of the process `pid`: its modules are the same."""
+    """Return True in a process that `WorkerProcess.fork` made from the process `pid`: its modules are the same."""
     return _copy_of == pid
 
 
@@ -612,7 +610,7 @@ def serve(questions: IO[bytes], descriptor: int, parent: int) -> None:
 
     Args:
         questions: the calls.
-        descriptor: of the pipe for the answers.
+        descriptor: descriptor of the pipe for the answers.
         parent: the calling process; this one ends with it.
     """
     os.set_inheritable(descriptor, False)

@@ -89,7 +89,7 @@ class Json(Feature):
             return _ENCODER.encode(plain_json(value))
         except (TypeError, ValueError, RecursionError) as error:
             raise CastError(
-                f"A value of type {type(value).__name__} is not a JSON value: {error or 'nested too deep'}. Convert it first."
+                f"A value of type {type(value).__name__} is not a JSON value: {error or 'nested too deeply'}. Convert it first."
             ) from error
 
     def decode_example(self, value: Any, token_per_repo_id: object = None) -> Any:
@@ -117,12 +117,12 @@ _PREFIX = "datasets.features.features."
 
 @dataclass(frozen=True, slots=True, repr=False)
 class FixedShape(Feature):
-    """An array of a fixed number of dimensions in each row.
+    """An array with a fixed number of dimensions in each row.
 
     Args:
         shape: the size of each dimension; the first may be None, for any size.
         dtype: the name of the type of the elements.
-        id: a name that is kept and never read.
+        id: a name that is kept, but has no effect.
     """
 
     shape: tuple[int | None, ...]
@@ -165,7 +165,7 @@ class FixedShape(Feature):
 
     @property
     def element(self) -> Value:
-        """The kind of one element."""
+        """The feature of one element."""
         return Value(self.dtype)
 
     @property
@@ -254,7 +254,7 @@ class Array2D(FixedShape):
 
 
 class Array3D(FixedShape):
-    """A three-dimensional array of type `dtype` and shape `shape` in each row, as `Array2D`. `id` is ignored.
+    """A three-dimensional array of type `dtype` and shape `shape` in each row; see `Array2D`. `id` is ignored.
 
     Example:
         >>> features = Features({"a": Array3D(shape=(2, 2, 3), dtype="float32")})
@@ -268,7 +268,7 @@ class Array3D(FixedShape):
 
 
 class Array4D(FixedShape):
-    """A four-dimensional array of type `dtype` and shape `shape` in each row, as `Array2D`. `id` is ignored.
+    """A four-dimensional array of type `dtype` and shape `shape` in each row; see `Array2D`. `id` is ignored.
 
     Example:
         >>> features = Features({"a": Array4D(shape=(None, 2, 2, 3), dtype="float32")})
@@ -282,7 +282,7 @@ class Array4D(FixedShape):
 
 
 class Array5D(FixedShape):
-    """A five-dimensional array of type `dtype` and shape `shape` in each row, as `Array2D`. `id` is ignored.
+    """A five-dimensional array of type `dtype` and shape `shape` in each row; see `Array2D`. `id` is ignored.
 
     Example:
         >>> features = Features({"a": Array5D(shape=(None, 1, 2, 2, 3), dtype="float32")})
@@ -323,8 +323,8 @@ class ClassLabel(Feature):
     Args:
         num_classes: number of classes; without names they are called `"0"`, `"1"`, ….
         names: the name of each class, in the order of their integers.
-        names_file: a text file with one name a line.
-        id: a name that is kept and never read.
+        names_file: a text file with one name per line.
+        id: a name that is kept, but has no effect.
 
     Example:
         >>> label = ClassLabel(names=["negative", "positive"])
@@ -410,7 +410,7 @@ class ClassLabel(Feature):
 
     @classmethod
     def arguments(cls) -> tuple[str, ...]:
-        """See `Feature.arguments`; a description does not name a file, which only code of the user may read."""
+        """See `Feature.arguments`; a description does not name a file, since only the user's code may read one."""
         return ("names", "num_classes", "id")
 
     def column(self) -> Column:

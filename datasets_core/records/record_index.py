@@ -222,7 +222,7 @@ def has_index_beside(path: str | os.PathLike[str]) -> bool:
 
 
 def check_current(index: RecordIndex, ranges: RangeFile) -> None:
-    """Check an index that is older than its file against the headers of the present records.
+    """Check an index that is older than its file against the headers of the current records.
 
     A damaged file is compared up to the damage.
 

@@ -47,12 +47,12 @@ class IterableDatasetDict(SplitMapping[IterableDataset]):
     @property
     @each_split(IterableDataset)
     def column_names(self) -> dict[str, list[str] | None]:
-        """Names of the columns of each split; None if only the rows tell."""
+        """Names of the columns of each split; None if unknown before the rows are read."""
 
     @property
     @each_split(IterableDataset)
     def num_columns(self) -> dict[str, int | None]:
-        """Number of columns of each split; None if only the rows tell."""
+        """Number of columns of each split; None if unknown before the rows are read."""
 
     @each_split(IterableDataset, change=_tell_split)
     def map(
@@ -154,8 +154,8 @@ class IterableDatasetDict(SplitMapping[IterableDataset]):
             engine: what writes the files of `num_shards`; see `Dataset.map`.
 
         Raises:
-            ConfigurationError: a split is not a valid folder name, or a key of `num_shards` is not a split;
-                as for `IterableDataset.save_to_disk`.
+            ConfigurationError: a split is not a valid folder name, or a key of `num_shards` is not a split; see also
+                `IterableDataset.save_to_disk`.
 
         Example:
             >>> import tempfile

@@ -32,7 +32,7 @@ _NAMED_PARTS = 2  # of a path: the name of a file and of its folder, which are t
 
 
 def file_identities(names: Sequence[str]) -> list[str]:
-    """Return the part of each path that ids contain: its end, long enough to be unique, two names at least.
+    """Return the part of each path that ids contain: its end, long enough to be unique, with at least two names.
 
     >>> file_identities(["https://host/a/train/0.parquet?token=x", "/data/b/train/1.parquet"])
     ['train/0.parquet', 'train/1.parquet']
@@ -99,7 +99,7 @@ def row_of(id: str, names: Sequence[str]) -> tuple[int, int]:
     (1, 255)
 
     Raises:
-        RowIdError: not an id, or one of other files.
+        RowIdError: this is not an id, or it belongs to other files.
     """
     try:
         digest, row = id[:16], int(id[16:], 16)
@@ -129,7 +129,7 @@ class OriginsAdded(RowChange):
         """Return the rows with the columns.
 
         Raises:
-            ConfigurationError: rows of unknown origin, or rows that already have such columns.
+            ConfigurationError: the origin of the rows is unknown, or they already have such columns.
         """
         if origins is None:
             raise ConfigurationError(
@@ -156,13 +156,13 @@ class OriginsAdded(RowChange):
         return ArrowBlock(pa.RecordBatch.from_arrays([*block.batch.columns, *arrays], schema=kinds.schema), kinds)
 
     def features(self, before: Features) -> Features:
-        """Return the features with those of the columns."""
+        """Return the features, including those of the added columns."""
         check_free(self.columns, list(before))
         return Features({**before, **{name: _KINDS[name] for name in self.columns}})
 
 
 def check_free(wanted: Sequence[str], known: Sequence[str]) -> None:
-    """Raise an error for columns that already exist.
+    """Raise an error if one of the columns already exists.
 
     Raises:
         ConfigurationError: the first of them.
@@ -182,7 +182,7 @@ class RowIds(PlainStep):
 
     @classmethod
     def of(cls, columns: tuple[str, ...], source: Source) -> RowIds:
-        """Return the step for rows of a source, whose files are all known."""
+        """Return the step for the rows of a source whose files are all known."""
         return cls(columns, FileTable(source.file_names))
 
     @property
@@ -207,7 +207,7 @@ class RowIds(PlainStep):
 
 @dataclass(frozen=True, slots=True)
 class WithOrigins(Over):
-    """The rows of a node with the columns."""
+    """The rows of a node with the origin columns."""
 
     below: Node
     change: OriginsAdded
@@ -230,7 +230,7 @@ class WithOrigins(Over):
 
 
 def check_steps(steps: Sequence[Step]) -> None:
-    """Refuse steps whose rows have no origin.
+    """Raise an error for steps whose rows have no origin.
 
     Raises:
         ConfigurationError: the first of them.
@@ -295,7 +295,7 @@ def _found(source: RowsOfFiles, id: str | bytes) -> list[tuple[int, int]]:
 
 @dataclass(frozen=True)
 class RowsById(RowsByPlace):
-    """Rows of files, in an order of their own; see `RowsByPlace`.
+    """Selected rows of files, in any order; see `RowsByPlace`.
 
     Attributes:
         source: the files.

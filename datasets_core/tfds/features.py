@@ -50,7 +50,7 @@ class Documentation(NamedTuple):
 
 
 class Encoding(enum.Enum):
-    """Encoding of tensors in TFDS files; in this library it only says that numbers of `float64` keep their precision."""
+    """Encoding of tensors in TFDS files; in this library it only means that numbers of `float64` keep their precision."""
 
     NONE = "none"
     BYTES = "bytes"

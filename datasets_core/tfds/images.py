@@ -121,7 +121,7 @@ class ImageArray(Image):
         dtype: `uint8`, `uint16` or `float32`.
         encoding_format: `"png"` or `"jpeg"`: format for arrays, default PNG; files are stored unchanged.
         use_colormap: ignored.
-        doc: a description; is ignored.
+        doc: a description; ignored.
 
     >>> ImageArray(shape=(28, 28, 1)).mode
     'L'

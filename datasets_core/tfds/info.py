@@ -454,7 +454,7 @@ def _plain(text: str | None) -> str:
 
 
 def text_beside(path: str | None, name: str) -> str:
-    """the text of a file next to a script; empty if it does not exist."""
+    """Return the text of a file next to a script; empty if it does not exist."""
     if path is None:
         return ""
     try:

@@ -38,7 +38,7 @@ _COLLECTION = "tensorflow_datasets"
 
 
 def tfds_path(*relative: str | os.PathLike[str]) -> Path:
-    """Return the path of a file in the dataset collection of the calling script; else of one next to the script.
+    """Return the path of a file in the dataset collection of the calling script, or else next to the script.
 
     Args:
         relative: its path in the collection, for example `image_classification/food101_classes.txt`.
@@ -222,9 +222,9 @@ class TextEncoderConfig:
 
     Args:
         encoder: an encoder.
-        encoder_cls: its class.
+        encoder_cls: class of the encoder.
         vocab_size: number of words.
-        name: its name.
+        name: name of the encoder.
     """
 
     def __init__(
@@ -399,7 +399,7 @@ def ffmpeg_run(args: list[str], stdin: bytes | None = None, timeout: int | None 
 
     Raises:
         ValueError: ffmpeg failed.
-        MissingDependencyError: it is not installed.
+        MissingDependencyError: ffmpeg is not installed.
     """
     program = shutil.which("ffmpeg")
     if program is None:
@@ -414,7 +414,7 @@ def ffmpeg_run(args: list[str], stdin: bytes | None = None, timeout: int | None 
 
 @contextlib.contextmanager
 def nogpu_session(graph: Any = None) -> Iterator[Any]:
-    """Enter a session."""
+    """Yield an `EagerSession`."""
     yield EagerSession(graph=graph)
 
 

@@ -430,7 +430,7 @@ def has_nulls(array: pa.Array) -> bool:
 def flat(type_: pa.DataType, shapes: Shapes) -> Callable[[pa.Array], Array | None] | None:
     """Return the function that makes a view of Arrow's memory, one entry for each row, or None if nulls forbid it.
 
-    None instead of a function: columns of the type have no such view.
+    If columns of the type have no such view, the result is None instead of a function.
     """
     inner = type_
     is_shaped = shapes is not None and shapes[0] == "array" and None not in shapes[1]
@@ -454,12 +454,12 @@ def flat(type_: pa.DataType, shapes: Shapes) -> Callable[[pa.Array], Array | Non
 
 
 class _Fine:
-    """Order, hash and pickles of a class with nanoseconds; the standard class follows it among the bases.
+    """Order, hash and pickling of a class with nanoseconds; the standard class follows it among the bases.
 
     Attributes:
         nanosecond: from 0 to 999.
         standard: the class without nanoseconds.
-        theirs: what the class of pandas calls its nanoseconds.
+        theirs: the name of the nanoseconds in the class of pandas.
     """
 
     nanosecond: int = 0

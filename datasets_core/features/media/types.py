@@ -34,8 +34,8 @@ class Image(Media):
 
     Args:
         mode: the mode to convert to, for example `"RGB"`; None leaves the mode of each image unchanged.
-        decode: False shows `{"bytes": …, "path": …}`, for which Pillow is not needed.
-        id: a name that is kept and never read.
+        decode: False returns `{"bytes": …, "path": …}`, for which Pillow is not needed.
+        id: a name that is kept, but has no effect.
 
     Example:
         >>> Image().encode_example("birds/1.png")
@@ -190,8 +190,8 @@ class Pdf(Media):
     """A PDF document in each row: written as a path, bytes or a `pdfplumber.pdf.PDF`, read as a `pdfplumber.pdf.PDF`.
 
     Args:
-        decode: False shows `{"bytes": …, "path": …}`, for which pdfplumber is not needed.
-        id: a name that is kept and never read.
+        decode: False returns `{"bytes": …, "path": …}`, for which pdfplumber is not needed.
+        id: a name that is kept, but has no effect.
 
     Example:
         >>> Pdf().encode_example(b"%PDF-1.7")
@@ -306,7 +306,7 @@ class BioSequence(Media):
     Args:
         format: its name in `Bio.SeqIO`, for example `"fasta"`, `"fastq"`, `"genbank"`.
         decode: False returns `{"bytes": …, "path": …}`.
-        id: a name without effect.
+        id: a name that is kept, but has no effect.
 
     Example:
         >>> BioSequence(format="fastq").encode_example(b"@a")
@@ -337,8 +337,8 @@ class BioStructure(Media):
 
     Args:
         format: `"pdb"` or `"mmcif"`.
-        decode: False shows `{"bytes": …, "path": …}`.
-        id: a name that is kept and never read.
+        decode: False returns `{"bytes": …, "path": …}`.
+        id: a name that is kept, but has no effect.
 
     Example:
         >>> BioStructure().encode_example("1abc.pdb")
@@ -387,13 +387,13 @@ class Video(Media):
     """A video in each row: written as a path, bytes or a torchcodec `VideoDecoder`, read as a `VideoDecoder`.
 
     Args:
-        decode: False shows `{"bytes": …, "path": …}`, for which torchcodec is not needed.
+        decode: False returns `{"bytes": …, "path": …}`, for which torchcodec is not needed.
         stream_index: which stream of the file; None takes the best.
-        dimension_order: of the decoded frames, `"NCHW"` or `"NHWC"`.
-        num_ffmpeg_threads: threads that decode.
-        device: where frames are decoded to.
+        dimension_order: order of the dimensions of decoded frames, `"NCHW"` or `"NHWC"`.
+        num_ffmpeg_threads: number of threads that decode.
+        device: the device to which frames are decoded.
         seek_mode: `"exact"`, or `"approximate"`, which is faster.
-        id: a name that is kept and never read.
+        id: a name that is kept, but has no effect.
 
     Example:
         >>> Video().encode_example("films/1.mp4")

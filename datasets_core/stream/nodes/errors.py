@@ -54,9 +54,9 @@ MOST_KNOWN = 1_000_000
 class Quarantine:
     """Bad rows, as JSON lines or (`.parquet`) as a Parquet file.
 
-    Each block with bad rows rewrites a whole Parquet file, so it holds some thousands of rows at most; further rows become
-    JSON lines in a file next to it, with the same name and `.jsonl` appended.  A process remembers a
-    million failures: those after them may be written twice, if rows are read again.
+    Each block with bad rows rewrites a whole Parquet file, so it holds a few thousand rows at most; further rows become
+    JSON lines in a file next to it, with the same name and `.jsonl` appended.  A process remembers a million failures; later
+    ones may be written twice if rows are read again.
 
     Args:
         path: of the file.
@@ -70,10 +70,10 @@ class Quarantine:
         self._rest: Quarantine | None = None
 
     def check(self) -> None:
-        """Raise an error for a file that rows cannot be written to.
+        """Raise an error if rows cannot be written to the file.
 
         Raises:
-            ConfigurationError: another kind of file, or one that is not on this machine.
+            ConfigurationError: the file is of another kind, or is not on this machine.
         """
         if is_url(self.path):
             raise ConfigurationError(
@@ -358,7 +358,7 @@ class Guard:
     """Handling of failed rows in a node.
 
     Attributes:
-        ledger: of the iteration.
+        ledger: the ledger of the iteration.
         action: one of `ACTIONS`.
         stage: name of the step.
         null: makes the replacement of a failed row; None: failed rows are not replaced.
@@ -455,13 +455,14 @@ def isolated(
     call: Callable[[Delivery], Outcome],
     null: Callable[[Delivery, int], Block] | None,
 ) -> Outcome:
-    """Return the result for a batch at which a function failed: drop rows at which it fails alone, call it with the rest.
+    """Return the result for a batch at which a function failed: drop each row at which it fails alone, and call it with the
+    rest.
 
     Args:
         delivery: the batch.
-        error: of the function.
+        error: the error of the function.
         call: the function.
-        null: makes the replacement of a failed row, if the function returns one row for each.
+        null: makes the replacement of a failed row, if the function returns one row for each row.
     """
     count = delivery.block.num_rows
     failed: dict[int, Exception] = {}

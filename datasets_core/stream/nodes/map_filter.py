@@ -59,7 +59,7 @@ def worked(
 
     Args:
         deliveries: the rows.
-        work: on some rows; pieces for workers are smaller.
+        work: does the work on some rows; pieces for workers are smaller.
         pool: does the work.
         ahead: number of pieces worked on ahead of the reader.
         label: of the work, for the log.
@@ -118,7 +118,7 @@ class Counted(Over):
 
 
 def numbered_from(delivery: Delivery, seen: int) -> Delivery:
-    """Return a delivery after `came` rows, with states that count them."""
+    """Return the delivery that follows `came` rows, with states that count these."""
     rows, after = range(seen, seen + delivery.block.num_rows), delivery.after
     return replace(delivery, numbers=rows, before=[delivery.before, seen], after=lambda row: [after(row), seen + row + 1])
 
@@ -539,7 +539,7 @@ class Lists(Unmeasured):
     Attributes:
         size: rows of a list; None: all rows.
         by: columns with equal values; `size` is not used then.
-        is_whole: True to drop a last list that is shorter, or that ends with the rows.
+        is_whole: True to drop the last list if it is shorter, or if only the end of the rows ended it.
     """
 
     below: Node
@@ -550,7 +550,7 @@ class Lists(Unmeasured):
 
     @property
     def locality(self) -> Locality:
-        """See `Over.locality`: rows that share values may be in two parts."""
+        """See `Over.locality`: rows with equal values may be in two parts."""
         return Locality.SHARD if self.by else Locality.PART
 
     def blocks(self, state: State) -> Iterator[Delivery]:

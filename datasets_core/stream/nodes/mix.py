@@ -89,7 +89,7 @@ def summed(counts: Sequence[int | None]) -> int | None:
 
 
 def sizes_of(nodes: Sequence[Node]) -> list[int]:
-    """Return the relative sizes of nodes: in rows if all are known, else in files and the like."""
+    """Return the relative sizes of nodes: in rows if all numbers of rows are known, else in files or jobs."""
     rows = [node.most_rows for node in nodes]
     known = [count for count in rows if count is not None]
     return known if len(known) == len(nodes) else [node.num_parts for node in nodes]
@@ -105,12 +105,12 @@ _SLOW_SECONDS = 0.02
 class Mixed(Combination):
     """Rows of several nodes that take turns.
 
-    A state is `[number of picks, [the state of the Lookahead of each node]]`.  Whether a node has ended is looked up before the
-    pick after its last row, as a reader of single rows would find out.
+    A state is `[number of picks, [the state of the Lookahead of each node]]`.  Whether a node has ended is checked before the
+    pick that follows its last row, as a reader of single rows would do.
 
     Attributes:
         nodes: the rows.
-        turns: whose row is next.
+        turns: determines whose row is next.
         stopping: when the rows end.
         epoch: of the order.
         clock: measures how long rows take.
@@ -134,7 +134,7 @@ class Mixed(Combination):
         return None if lengths is None else num_of_rows(self.turns, lengths, self.stopping)
 
     def reach(self, count: int) -> int | None:
-        """See `Node.reach`: no node counts all its rows if each has as many as are picked."""
+        """See `Node.reach`: a node does not count all its rows if it has as many as are picked."""
         return count if self._have(self.turns.counts(count)) else Node.reach(self, count)
 
     def state_after(self, count: int) -> State | None:
