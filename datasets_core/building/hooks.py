@@ -12,7 +12,8 @@ import stat
 from collections.abc import Generator, Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, NamedTuple, Protocol
 
-from datasets_core.errors import InvalidConfigNameError, UnknownOptionError
+from datasets_core.config import has_alias
+from datasets_core.errors import ConfigurationError, InvalidConfigNameError, UnknownOptionError, redact_text
 from datasets_core.files import is_local_path, is_url
 from datasets_core.hub_urls import without_commit
 from datasets_core.meta.data_files import DataFilesDict
@@ -49,7 +50,7 @@ class BuilderConfig:
         name: name of the config.
         version: version of the config; `0.0.0` means the version of the builder class.
         data_dir: folder of the user's files (manual downloads, or data files).
-        data_files: the data files by split.
+        data_files: the data files by split; with the alias of `datasets` only a `DataFilesDict`, as there.
         description: description for users.
         supported_versions: other supported versions; empty means those of the builder class.
         release_notes: changes, by version; empty means those of the builder class.
@@ -69,6 +70,11 @@ class BuilderConfig:
 
     def __post_init__(self) -> None:
         check_name(self.name)
+        if has_alias() and self.data_files is not None and not isinstance(self.data_files, DataFilesDict):
+            raise ConfigurationError(
+                f"Expected a DataFilesDict in data_files but got {redact_text(repr(self.data_files))}",
+                advice="Pass data_files= to load_dataset",
+            )
 
     def __init_subclass__(cls, **options: Any) -> None:
         super().__init_subclass__(**options)

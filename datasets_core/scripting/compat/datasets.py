@@ -22,11 +22,12 @@ from datasets_core import config, files
 from datasets_core._version import __version__
 from datasets_core.config import parse_size
 from datasets_core.errors import ConfigurationError
-from datasets_core.features.base import FieldLists, List, Sequence, Value, as_feature
+from datasets_core.features.base import Feature, FieldLists, LargeList, List, Sequence, Value, as_feature
 from datasets_core.features.cast import cast_table
 from datasets_core.features.media.audio import Audio
 from datasets_core.features.media.types import Image
 from datasets_core.features.schema import Features
+from datasets_core.features.serialization import feature_to_json
 from datasets_core.features.types import ClassLabel
 from datasets_core.features.values import is_tensor, tensor_array
 from datasets_core.files import is_url
@@ -369,6 +370,8 @@ def asdict(obj: Any) -> Any:
 
 
 def _as_plain(value: Any) -> Any:
+    if isinstance(value, Feature):
+        return feature_to_json(value)
     if dataclasses.is_dataclass(value) and not isinstance(value, type):
         kept = {"dataset_name"} if isinstance(value, SplitInfo) else set()  # as `datasets` keeps it
         unset = {item.name for item in dataclasses.fields(value) if item.default is None} - kept
@@ -468,8 +471,19 @@ def table_cast(table: pa.Table, schema: pa.Schema) -> pa.Table:
 
 
 def require_storage_cast(feature: Any) -> bool:
-    """Return True if a table of plain types must be cast by `table_cast`, as media, labels and arrays must."""
-    return hasattr(feature, "cast_storage")
+    """Return True if a table of plain types must be cast by `table_cast`, as media and labels must, also in lists and dicts."""
+    return _some(feature, "cast_storage")
+
+
+def require_storage_embed(feature: Any) -> bool:
+    """Return True for features that store the content of files, also in lists and dicts."""
+    return _some(feature, "embed_storage")
+
+
+def _some(feature: Any, method: str) -> bool:
+    if isinstance(feature, dict):
+        return any(_some(each, method) for each in feature.values())
+    return _some(feature.feature, method) if isinstance(feature, (List, LargeList)) else hasattr(feature, method)
 
 
 # Settings of the library by their names in `datasets.config`: read on use, and read-only.

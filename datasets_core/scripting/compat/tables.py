@@ -134,7 +134,7 @@ HUGGING_FACE_MODULES: Mapping[str, Mapping[str, str]] = {
     "datasets.features.features": {
         **_FEATURES,
         **_PYTHON,
-        **_at("datasets_core.scripting.compat.datasets", "require_storage_cast"),
+        **_at("datasets_core.scripting.compat.datasets", "require_storage_cast", "require_storage_embed"),
     },
     "datasets.features.image": {**_FEATURES},
     "datasets.features.translation": {**_FEATURES},
