@@ -87,6 +87,24 @@ def collected_imports(node: ast.Import | ast.ImportFrom, *, guarded: bool) -> It
             yield Collected(module, names, guarded)
 
 
+def collection_of(script: str) -> str | None:
+    """Return the folder of the dataset collection that a script is part of; None if it is part of none.
+
+    It is the nearest folder above the script that has the name of a collection and is a package of Python.
+
+    Args:
+        script: absolute path of the script.
+
+    >>> collection_of("/scripts/birds.py")
+    """
+    folder = os.path.dirname(script)
+    while folder != os.path.dirname(folder):
+        if os.path.basename(folder) in COLLECTIONS and os.path.isfile(os.path.join(folder, "__init__.py")):
+            return folder
+        folder = os.path.dirname(folder)
+    return None
+
+
 def files_of(folder: str, wanted: Collected, *, but: str, place: Place = ON_DISK) -> list[tuple[str, str]]:
     """Return (dotted name, file) of the modules that an import from a collection loads, as far as they are found.
 
@@ -209,7 +227,8 @@ def read_script(path: str | os.PathLike[str], *, is_confined: bool = False, plac
 
     Args:
         path: the script.
-        is_confined: True for an untrusted script: only files that resolve into its folder are read, up to a size.
+        is_confined: True for an untrusted script: only files that resolve into its folder, or into its collection, are
+            read, up to a size.
         place: finds modules next to the script; it may fetch them on use.
 
     Raises:
@@ -218,7 +237,7 @@ def read_script(path: str | os.PathLike[str], *, is_confined: bool = False, plac
     """
     full = os.path.abspath(os.fspath(path))
     folder, stem = os.path.dirname(full), os.path.basename(full).removesuffix(".py")
-    within, num_bytes = folder if is_confined else None, 0
+    within, num_bytes = collection_of(full) or folder if is_confined else None, 0
     modules = [_read_module(full, stem, within=within)]
     names = {stem, ""}
     for module in modules:  # grows while it is walked

@@ -187,6 +187,7 @@ class _Finder:
     def __init__(self) -> None:
         self.lock = threading.RLock()
         self.modules: dict[str, Module] = {ROOT: FOLDER}
+        self.scripts: dict[str, Script] = {}
         self.classes: dict[str, type[DatasetBuilder]] = {}
 
     def find_spec(
@@ -205,7 +206,7 @@ class _Finder:
 
     def add(self, script: Script) -> None:
         """Make the script's modules importable."""
-        self.modules[script.package] = FOLDER
+        self.modules[script.package], self.scripts[script.package] = FOLDER, script
         for module in script.modules:
             parents = module.name.split(".")[:-1] if module is not script.modules[0] else []
             for depth in range(1, len(parents) + 1):
@@ -216,9 +217,24 @@ class _Finder:
             send_by_value(importlib.import_module(ROOT))
 
 
+class _ScriptModule(ModuleType):
+    """A module of a script. It is pickled as its name and the texts of the script, since its values may not be."""
+
+    def __reduce__(self) -> tuple[Callable[..., ModuleType], tuple[_Shipped | None, str]]:
+        script = _finder.scripts.get(".".join(self.__name__.split(".")[:2]))
+        return _imported, (_Shipped(script) if script is not None else None, self.__name__)
+
+
+def _imported(_: _Shipped | None, name: str) -> ModuleType:
+    return importlib.import_module(name)
+
+
 class _Loader(InspectLoader):
     def __init__(self, module: Module) -> None:
         self.module = module
+
+    def create_module(self, spec: ModuleSpec) -> ModuleType:
+        return _ScriptModule(spec.name)
 
     def is_package(self, fullname: str) -> bool:
         return self.module.is_package
