@@ -20,6 +20,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, TypeAlias
 import numpy as np
 import pyarrow as pa
 
+from datasets_core.config import has_alias
 from datasets_core.errors import ArgumentTypeError, ConfigurationError
 
 if TYPE_CHECKING:
@@ -31,7 +32,6 @@ EXTENSION_NAME = b"ARROW:extension:name"
 EXTENSION_VALUE = b"ARROW:extension:metadata"
 
 # The names of Arrow's types (`"int32"`, `"timestamp[us, tz=UTC]"`, …), in both directions.
-
 _PLAIN: dict[str, pa.DataType] = {
     "null": pa.null(),
     "bool": pa.bool_(),
@@ -124,8 +124,7 @@ def name_from_type(arrow_type: pa.DataType) -> str | None:
     >>> name_from_type(pa.large_string()), name_from_type(pa.list_(pa.int8()))
     ('large_string', None)
     """
-    name = _NAMES.get(arrow_type)
-    if name is not None:
+    if (name := _NAMES.get(arrow_type)) is not None:
         return name
     types = pa.types
     if types.is_timestamp(arrow_type) or types.is_time(arrow_type) or types.is_duration(arrow_type):
@@ -372,7 +371,7 @@ class List(Feature):
     _type: ClassVar[str] = "List"
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "feature", as_feature(self.feature))
+        object.__setattr__(self, "feature", as_feature(self.feature, depth=-1))
         if not isinstance(self.length, int) or self.length < -1:
             raise ConfigurationError(f"Invalid list length {self.length!r}", advice="Pass length=-1 for lists of any length")
 
@@ -398,7 +397,7 @@ class LargeList(Feature):
     _type: ClassVar[str] = "LargeList"
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "feature", as_feature(self.feature))
+        object.__setattr__(self, "feature", as_feature(self.feature, depth=-1))
 
     def __repr__(self) -> str:
         return f"LargeList({self.feature!r})"
@@ -418,8 +417,6 @@ class Sequence(metaclass=_SequenceType):
 
     A call returns a `List`, or a dict of them when `feature` is a dict. `isinstance(x, Sequence)` is true for a `List`.
 
-    >>> Sequence(Value("string"))
-    List(Value('string'))
     >>> Sequence({"text": Value("string"), "start": Value("int32")})
     {'text': List(Value('string')), 'start': List(Value('int32'))}
     """
@@ -480,6 +477,8 @@ def as_feature(given: Any, *, depth: int = 0) -> FeatureType:
             return _ours(given)
         if hasattr(given, "pa_type") or callable(given):
             return _with_class(given, adopted(type(given)))  # type: ignore[no-any-return]
+    if depth < 0 and type(given) is int and has_alias():  # `List(1)`, which `datasets` takes: an error when it is used
+        return given  # type: ignore[return-value]
     raise ArgumentTypeError(
         f"{given!r} is not a feature", advice="Write for example Value('int64'), List(Value('string')) or a dict of them"
     )
@@ -600,7 +599,8 @@ def feature_to_arrow(feature: FeatureType) -> pa.DataType:
     """
     if isinstance(feature, Feature):
         return feature.arrow_type
-    return pa.struct([feature_to_field(name, inner) for name, inner in feature.items()])
+    fields: Any = feature if isinstance(feature, dict) else as_feature(feature)
+    return pa.struct([feature_to_field(name, inner) for name, inner in fields.items()])
 
 
 def feature_to_field(name: str, feature: FeatureType) -> pa.Field:

@@ -12,7 +12,7 @@ from typing import Any
 
 from datasets_core.errors import ConfigurationError
 from datasets_core.features import KINDS
-from datasets_core.features.base import MAX_DEPTH, REGISTERED, Feature, FeatureType, LargeList, List, Value
+from datasets_core.features.base import MAX_DEPTH, REGISTERED, Feature, FeatureType, LargeList, List, Value, as_feature
 
 MAX_CLASSES = 10_000_000
 _KEYS_TO_TYPE = {  # what a form without "_type" must be, by its keys
@@ -35,7 +35,7 @@ def feature_to_json(feature: FeatureType) -> dict[str, Any]:
     """
     if isinstance(feature, dict):
         return {name: feature_to_json(inner) for name, inner in feature.items()}
-    form = feature.to_json()
+    form = as_feature(feature).to_json()  # type: ignore[union-attr]
     if "feature" in form:
         form["feature"] = feature_to_json(form["feature"])
     return {**form, "_type": feature._type}

@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from datasets_core.errors import CastError
+from datasets_core.errors import CastError, ConfigurationError, FileNotFoundDatasetsError
 from datasets_core.features.base import Feature, FeatureType, LargeList, List, Value, feature_to_arrow
 from datasets_core.features.media.media import NOWHERE, Media, MediaPaths
 
@@ -609,3 +609,18 @@ def plain_json(value: Any) -> Any:
     if isinstance(value, (decimal.Decimal, datetime.timedelta, os.PathLike)):
         return str(value)
     raise TypeError(f"a {type(value).__name__} cannot be converted to JSON")
+
+
+def names_in_file(path: str) -> list[str]:
+    """Return the lines of a file of class names that are not blank.
+
+    Raises:
+        ConfigurationError: there is no such file, or it is not text.
+    """
+    try:
+        with open(path, encoding="utf-8") as file:
+            return [line.strip() for line in file.read().splitlines() if line.strip()]
+    except FileNotFoundError as error:
+        raise FileNotFoundDatasetsError(f"There is no file {path!r} of class names", advice="Pass a path, or names=") from error
+    except UnicodeDecodeError as error:
+        raise ConfigurationError(f"The class names in {path!r} are not UTF-8 text: {error}. Write the file again.") from error

@@ -17,7 +17,9 @@ from typing import Any, NoReturn, TypeVar
 
 import numpy as np
 
+from datasets_core.config import settings
 from datasets_core.errors import ConfigurationError, DatasetGenerationError, MissingDependencyError
+from datasets_core.features.media.types import fast_jpeg
 from datasets_core.optional import needed
 from datasets_core.progress import disable_progress_bar, enable_progress_bar
 from datasets_core.scripting.compat.packages import Path
@@ -381,8 +383,9 @@ def png_to_jpeg(image: bytes, quality: int = 100) -> bytes:
 
 def _encoded(image: bytes, form: str, **options: Any) -> bytes:
     pillow = needed("PIL.Image", "Converting images", "datasets_core[vision]")
-    written = io.BytesIO()
-    pillow.open(io.BytesIO(image)).convert("RGB").save(written, form, **options)
+    written, pixels = io.BytesIO(), fast_jpeg(image, 3) if settings().jpeg_dct == "fast" else None
+    rgb = pillow.open(io.BytesIO(image)).convert("RGB") if pixels is None else pillow.fromarray(pixels)
+    rgb.save(written, form, **options)
     return written.getvalue()
 
 

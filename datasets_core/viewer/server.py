@@ -560,7 +560,7 @@ def _is_interactive() -> bool:
 
 
 def view(dataset: Any, other: Any = None, *, port: int = 0, open_browser: bool = True, block: bool | None = None) -> Viewer:
-    """Show a dataset in the browser of this machine: a table of all rows, with pictures of the columns to filter by.
+    """Show a dataset in the browser of this machine: a table of all rows, with charts of the columns by which it is filtered.
 
     Args:
         dataset: a `Dataset`, a `DatasetDict`, an `IterableDataset` or an `IterableDatasetDict`.

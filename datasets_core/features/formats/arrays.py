@@ -47,16 +47,19 @@ class Casting(NamedTuple):
     Attributes:
         integers, floats, booleans: the dtypes.
         has_clocks: True to convert dates, times and durations to numpy types; otherwise they stay Python objects.
+        in_dicts: False to make single numbers in dicts int64 and float64 instead.
     """
 
     integers: str | None = None
     floats: str | None = None
     booleans: str | None = None
     has_clocks: bool = True
+    in_dicts: bool = True
 
 
 STORED = Casting()
 DEFAULT = Casting("int64", "float32")
+_SINGLE = Casting("int64", "float64")
 
 
 def shapes_of(feature: FeatureType | None) -> Shapes:
@@ -238,7 +241,8 @@ def _clocks(type_: pa.DataType) -> Extract:
 
 def _structs(type_: pa.StructType, shapes: dict[str, Shapes], casting: Casting) -> Extract:
     names = [field.name for field in type_]
-    fields = [cells(field.type, shapes.get(field.name), casting, None) for field in type_]
+    single = casting if casting.in_dicts else _SINGLE
+    fields = [cells(field.type, shapes.get(field.name), single if field.type in _DTYPES else casting, None) for field in type_]
 
     def extract(array: pa.Array) -> Array:
         columns = [read(array.field(k)) for k, read in enumerate(fields)]

@@ -379,7 +379,7 @@ class NumpyKit:
         from datasets_core.features.formats.arrays import DEFAULT, STORED, Casting
 
         self._is_copied = bool(copy)
-        self.casting, self.cell_casting = DEFAULT, STORED
+        self.casting, self.cell_casting = DEFAULT._replace(in_dicts=False), STORED
         if dtype is not None:
             try:
                 name = np.dtype(dtype).str
