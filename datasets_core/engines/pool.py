@@ -514,8 +514,8 @@ def died(how: str, index: int, retries: int) -> WorkerDiedError:
     """Return the error for a job whose workers died."""
     again = f", {retries + 1} times" if retries else ""
     error = WorkerDiedError(
-        f"The worker of job {index} ended without a result{again}: {how}. It may want more memory than there is, or its code "
-        "ends the process. Run again with smaller jobs; finished jobs are kept.",
+        f"The worker of job {index} ended without a result{again}: {how}. It may need more memory than is available, or its "
+        "code ends the process. Run again with smaller jobs; finished jobs are kept.",
         job=index,
     )
     error.how = f"ended ({how})"
@@ -594,7 +594,7 @@ def in_order(
 
 
 class Pace:
-    """Number of rows in a piece of work: one at first, so that the first rows come early, then as many as take a short time.
+    """Number of rows in a piece of work: one at first, so that the first rows come early, then as many as a short time allows.
 
     >>> pace = Pace()
     >>> pace.rows

@@ -565,7 +565,7 @@ def pause_asked(headers: Mapping[str, str]) -> str | None:
     """Return the pause required by a busy server, in the form of `Retry-After`; `ratelimit` is the header of the Hub.
 
     Args:
-        headers: of the response, by lower-case names.
+        headers: headers of the response, by lower-case names.
 
     >>> pause_asked({"ratelimit": '"api";r=0;t=55'}), pause_asked({"retry-after": "3", "ratelimit": '"api";r=9;t=55'})
     ('55', '3')
@@ -622,7 +622,7 @@ class HostPauses:
 
         Args:
             host: the server.
-            retry_after: its header; None if absent.
+            retry_after: the `Retry-After` header of the server; None if absent.
             policy: the clock, and the longest pause to keep.
         """
         asked = retry_after_seconds(retry_after, policy.clock.now())

@@ -338,8 +338,8 @@ class ItemError(DatasetsCoreError, ValueError):
 class DatasetGenerationCastError(DatasetGenerationError, ValueError):
     """Rows or files whose columns or types do not fit the others, or do not fit the features.
 
-    To fix: fix the value, pass `features=` with types that fit all files, or put files with other columns into a config
-    of their own.
+    To fix: fix the value, pass `features=` with types that fit all files, or put files with other columns into a separate
+    config.
 
     Attributes:
         row: row number from 0, in the file if there is one.

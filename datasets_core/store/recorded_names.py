@@ -173,8 +173,8 @@ scripting.old_helpers: NestedDataStructure PostProcessedInfo; scripting.sandbox.
 scripting.sandbox.batches: RemoteData RemoteIterator RemoteValue; scripting.sandbox.builder: SandboxedBuilder ScriptSandbox;
 scripting.sandbox.children: _IdleProcesses; scripting.sandbox.limits: Sandbox; scripting.sandbox.process: ProcessResources
 SandboxedProcess _EndedError _ReportedError _Stopper; scripting.sandbox.protocol: RemoteText; scripting.sandbox.served:
-RemoteDownloads RemoteStreams; scripting.script: _Loader _Shipped; scripting.small_packages: AbslFlags AbslLogging;
-scripting.tasks: AudioClassification AutomaticSpeechRecognition ImageClassification LanguageModeling
+RemoteDownloads RemoteStreams; scripting.script: _Loader _ScriptModule _Shipped; scripting.small_packages: AbslFlags
+AbslLogging; scripting.tasks: AudioClassification AutomaticSpeechRecognition ImageClassification LanguageModeling
 QuestionAnsweringExtractive Summarization TaskTemplate TextClassification _Labelled; scripting.tf_dtypes: DType;
 scripting.tf_standin: Missing OtherError _Parsed; search.documents: TextIndex; search.queries: _TooLargeError;
 search.search: BatchedNearestExamplesResults BatchedSearchResults NearestExamplesResults Search SearchResults;

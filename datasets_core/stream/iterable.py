@@ -79,7 +79,7 @@ class IterableDataset(StreamExports, StreamMaking, Frames):
         plan: source of the rows, and steps.
         info: metadata of the dataset.
         split: name of the split.
-        format: of the rows.
+        format: format of the rows.
 
     Example:
         >>> stream = IterableDataset.from_dict({"a": [1, 2, 3]})
@@ -185,7 +185,7 @@ class IterableDataset(StreamExports, StreamMaking, Frames):
     ) -> Self:
         """Return the rows in a random order that depends only on the seed and the epoch: see `set_epoch`.
 
-        The order is computed, so no row waits in a buffer and a saved state stays small.  If rows lie in blocks that can be
+        The order is computed, so no row waits in a buffer, and saved states are small.  If rows lie in blocks that can be
         read separately, such as row groups of Parquet and record batches of Arrow files, the blocks are permuted, and rows mix
         in windows of 16 blocks, or of the blocks of `buffer_size` rows if those are more, limited by the setting
         `stream_window_bytes` of decoded data; the first windows are smaller.  In other files rows mix in windows of
@@ -199,8 +199,8 @@ class IterableDataset(StreamExports, StreamMaking, Frames):
             max_buffer_input_shards: ignored: windows mix all shards.
             window_bytes: decoded bytes of a window of blocks, regardless of `buffer_size`.
             reshuffle_each_iteration: True makes each further iteration, and each round of a `repeat`, the next epoch, with
-                another order; else the order stays until `set_epoch`.  In a `DataLoader` that starts new workers for each
-                epoch, call `set_epoch` before each epoch.
+                another order; else the order stays the same until `set_epoch` is called.  In a `DataLoader` that starts new
+                workers for each epoch, call `set_epoch` before each epoch.
 
         Raises:
             ConfigurationError: a window has no rows or no bytes, or the seed is negative.
@@ -268,7 +268,7 @@ class IterableDataset(StreamExports, StreamMaking, Frames):
             bandwidth: bytes a second assumed in the estimates of seconds; None: 50 MB, or 500 MB for local files.
 
         Raises:
-            ConfigurationError: an invalid number.
+            ConfigurationError: a number is invalid.
 
         Example:
             >>> stream = Dataset.from_dict({"a": [1, 2, 3]}).to_iterable_dataset()
@@ -529,11 +529,11 @@ class IterableDataset(StreamExports, StreamMaking, Frames):
             df: the frame.
             split: name of the split; "train" if None.
             features: types of the columns; None: those of the frame.
-            kwargs: those of `Dataset.from_spark`, which are ignored.
+            kwargs: further arguments of `Dataset.from_spark`, which are ignored.
 
         Raises:
             MissingDependencyError: pyspark is not installed.
-            CastError: a column that does not fit its feature.
+            CastError: a column does not fit its feature.
 
         Example:
             >>> from pyspark.sql import SparkSession

@@ -97,7 +97,7 @@ class RowIterator:
         show: returns the function that formats deliveries; it is called with the first delivery.
         read: reads the node from a state.
         node: the node of the rows.
-        place: where to begin.
+        place: the place at which to begin.
 
     >>> stream = Dataset.from_dict({"a": [1, 2, 3]}).to_iterable_dataset()
     >>> rows = iter(stream)

@@ -244,7 +244,7 @@ def binary_array(values: list[bytes | None]) -> pa.Array:
     """Return the Arrow array of bytes.
 
     Raises:
-        Misfit: they are larger than one Arrow array can hold.
+        Misfit: the bytes are larger than one Arrow array can hold.
     """
     return _from_bytes(values, pa.binary())
 

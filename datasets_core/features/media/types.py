@@ -388,7 +388,7 @@ class Video(Media):
 
     Args:
         decode: False returns `{"bytes": …, "path": …}`, for which torchcodec is not needed.
-        stream_index: which stream of the file; None takes the best.
+        stream_index: number of the stream in the file; None takes the best.
         dimension_order: order of the dimensions of decoded frames, `"NCHW"` or `"NHWC"`.
         num_ffmpeg_threads: number of threads that decode.
         device: the device to which frames are decoded.
@@ -442,14 +442,17 @@ def fast_jpeg(data: bytes, channels: int | None) -> np.ndarray[Any, Any] | None:
     """Return the pixels of a JPEG file as TensorFlow decodes it: by the fast discrete cosine transform of libjpeg-turbo.
 
     Returns:
-        an array of height, width and channels; None for other files, and for JPEG files of four components.
+        an array of height, width and channels; None for other files.
     """
     if not data.startswith(b"\xff\xd8\xff"):
         return None
     simplejpeg = needed("simplejpeg", "jpeg_dct='fast'", "datasets_core[jpeg]")
     colours = simplejpeg.decode_jpeg_header(data)[2]
-    if colours not in ("Gray", "YCbCr", "RGB"):
-        return None
+    if colours in ("CMYK", "YCCK"):
+        inks = simplejpeg.decode_jpeg(data, "CMYK", fastdct=True).astype(np.uint16)
+        if b"\xff\xee\x00\x0eAdobe" not in data[: data.find(b"\xff\xda")]:  # Adobe writes them inverted
+            inks = 255 - inks
+        return None if channels == 1 else (inks[..., :3] * inks[..., 3:] // 255).astype(np.uint8)
     space = "GRAY" if (channels or (1 if colours == "Gray" else 3)) == 1 else "RGB"
     found: np.ndarray[Any, Any] = simplejpeg.decode_jpeg(data, space, fastdct=True)
     return found

@@ -75,7 +75,7 @@ class StreamBatches:
 
     @property
     def features(self) -> Features:
-        """Features of the columns; inferred from the first rows if the stream does not know them."""
+        """Features of the columns; inferred from the first rows if the stream does not have them."""
         return self._rows.features
 
     @property
@@ -107,7 +107,7 @@ class StreamBatches:
         The size of a batch depends on the time it takes; a batch ends at each multiple of `size` in every run.
 
         Args:
-            state: of this stream; None: its current position.
+            state: a state of this stream; None: its current position.
             row: the number of the first row.
 
         Raises:
@@ -134,7 +134,7 @@ def _with_known_features(stream: Streamed, told: Any) -> Features | None:
 
 
 def _pieces(size: int, row: int, node: Node, state: State) -> Iterator[Delivery]:
-    """Deliveries that end at each multiple of `size`; the first row has the number `row`."""
+    """Yield deliveries that end at each multiple of `size`; the first row has the number `row`."""
     for delivery in node.blocks(state):
         begin, rows = 0, delivery.block.num_rows
         while begin < rows:
