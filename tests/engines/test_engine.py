@@ -297,6 +297,14 @@ def test_files_are_the_same_whatever_engine_writes_them(remote: Engine, tmp_path
         made = rows.map(lambda row: {"b": row["a"] * 2}, engine=remote)
         assert made["b"] == [2 * number for number in range(300)]
         assert rows.filter(lambda row: row["a"] % 7 == 0, engine=remote)["a"] == list(range(0, 300, 7))
+        order = rows.map(lambda row: {"c": row["a"] * 7 % 50})  # every value six times
+        by_value = order.sort(["c", "a"], reverse=[True, False], engine=remote)
+        assert by_value["a"] == order.sort(["c", "a"], reverse=[True, False])["a"]
+        with config.using(engine=remote, caching=False):
+            assert by_value.sort("c")["a"] == order.select(by_value["a"]).sort("c", engine="serial")["a"]
+            flat = by_value.flatten_indices(features=Features({"a": Value("string"), "c": Value("int32")}))
+        assert flat._index is None and flat["a"] == [str(number) for number in by_value["a"]]
+        assert len(flat.cache_files) == 64
         found: dict[str, dict[str, bytes]] = {}
         for name, engine in (("here", SerialEngine()), ("there", remote)):
             folder = tmp_path / name
