@@ -367,6 +367,8 @@ def test_workers_of_ray_read_the_files_of_a_dataset(ray: Engine, tmp_path: Path)
     rows = _handed_over(tmp_path / "rows")
     found = rows.to_ray(parts=3).take_all()
     assert sorted(found, key=lambda row: row["a"]) == list(rows)
+    back = Dataset.from_ray(rows.to_ray(parts=3), cache_dir=tmp_path / "cache")
+    assert list(back) == list(rows) and len(back.cache_files) == 3
 
 
 @pytest.mark.filterwarnings("ignore")  # of dask.dataframe itself
@@ -377,6 +379,8 @@ def test_workers_of_dask_read_the_files_of_a_dataset(tmp_path: Path) -> None:
     assert frame.npartitions == 3
     found = frame.compute(scheduler="synchronous")
     assert found["a"].tolist() == rows["a"] and found["text"].isna().sum() == rows["text"].count(None)
+    back = Dataset.from_dask(frame, cache_dir=tmp_path / "cache")
+    assert list(back) == list(rows) and len(back.cache_files) == 3
 
 
 # -- names -------------------------------------------------------------------------------------------------------------
