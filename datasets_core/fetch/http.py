@@ -1,6 +1,6 @@
 """HTTP requests with redirects, with credentials only for their own origin, and classification of failures for retries.
 
-`httpx2` is used only here, and imported when the first request is made.
+Requests go over `Connections`.  `httpx2` is used only here, for proxies, and imported when the first one is needed.
 """
 
 from __future__ import annotations
@@ -10,6 +10,7 @@ import contextlib
 import ipaddress
 import os
 import socket
+import sys
 import threading
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -62,26 +63,46 @@ class TransientError(Exception):
         super().__init__(reason)
 
 
+class ConnectionFailedError(Exception):
+    """A connection failed: it was not established, the server is silent, or it was lost."""
+
+    def __init__(self, what: Literal["unreachable", "silent", "lost"], cause: Exception) -> None:
+        self.what = what
+        super().__init__(str(cause) or type(cause).__name__)
+
+
+class InvalidRequestError(ValueError):
+    """A request that cannot be written as HTTP."""
+
+
 @contextmanager
 def transport_failures(origin: Origin | None = None) -> Iterator[None]:
-    """Convert connection failures of `httpx2` to `TransientError`."""
-    import httpx2
-
+    """Convert connection failures, those of `httpx2` too, to `TransientError`."""
     try:
         yield
-    except httpx2.TransportError as error:
-        is_unreachable = isinstance(error, (httpx2.ConnectError, httpx2.ConnectTimeout, httpx2.ProxyError))
-        if is_unreachable:
-            reason = f"no connection ({_why(error)})"
-        elif isinstance(error, httpx2.TimeoutException):
+    except Exception as error:
+        what = _failed(error)
+        if what is None:
+            raise
+        if what == "silent":
             reason = "the server does not respond"
         else:
-            reason = f"the connection was lost ({_why(error)})"
-        failure = TransientError(reason, is_unreachable=is_unreachable)
+            reason = f"{'no connection' if what == 'unreachable' else 'the connection was lost'} ({_why(error)})"
+        failure = TransientError(reason, is_unreachable=what == "unreachable")
         failure.origin = origin
         raise failure from error
-    except httpx2.DecodingError as error:
-        raise TransientError(f"the connection was lost ({_why(error)})") from error
+
+
+def _failed(error: Exception) -> str | None:
+    """Return how a connection failed; None for an error of another kind."""
+    if isinstance(error, ConnectionFailedError):
+        return error.what
+    httpx2: Any = sys.modules.get("httpx2")
+    if httpx2 is None or not isinstance(error, (httpx2.TransportError, httpx2.DecodingError)):
+        return None
+    if isinstance(error, (httpx2.ConnectError, httpx2.ConnectTimeout, httpx2.ProxyError)):
+        return "unreachable"
+    return "silent" if isinstance(error, httpx2.TimeoutException) else "lost"
 
 
 T = TypeVar("T")
@@ -288,22 +309,18 @@ class HttpResponse:
 
     def drop(self) -> None:
         """Discard the body; the short text of a redirect or a refusal is read, so that the connection can be reused."""
-        import httpx2
-
         length = self.headers.get("content-length") or ""
         if length.isascii() and length.isdigit() and int(length) <= _MOST_DRAINED:
-            with contextlib.suppress(httpx2.TransportError):  # the connection ends here, without further effects
-                for data in self._response.iter_raw():
-                    RECEIVED.add(len(data))
+            with contextlib.suppress(TransientError):  # the connection ends here, without further effects
+                for _ in self.chunks():
+                    pass
         self.close()
 
     def abort(self) -> None:
         """Close the connection from another thread; the thread that waits for the body gets an error."""
-        stream = self._response.extensions.get("network_stream")
-        connection = None if stream is None else stream.get_extra_info("socket")
-        if connection is not None:
-            with contextlib.suppress(OSError):  # it was already closed
-                connection.shutdown(socket.SHUT_RDWR)
+        with contextlib.suppress(OSError):  # it was already closed
+            stream = getattr(self._response, "extensions", {}).get("network_stream")  # of a response over a proxy
+            (self._response if stream is None else stream.get_extra_info("socket")).shutdown(socket.SHUT_RDWR)
 
     def chunks(self) -> Iterator[bytes]:
         """Yield the body as it is sent, piece by piece.
@@ -462,24 +479,23 @@ class HttpClient:
         content: bytes | None,
         before: str | None,
     ) -> HttpResponse:
-        import httpx2
+        from datasets_core.fetch.connections import encoded_host  # loads the client
 
         sent = {"Accept": "*/*", "Accept-Encoding": "identity", "User-Agent": self._agent, **headers}
         if credentials is not None and credentials.origin == origin_of(url):
             sent.update(credentials.headers)
         parts = urlsplit(url)
-        client = self._opened(self._proxy_of(parts))
+        proxy = self._proxy_of(parts)
+        client = self._opened(proxy)
         with transport_failures(origin_of(url)):
             try:
                 if self.guard is not None:
-                    host = httpx2.URL(f"{parts.scheme}://{parts.netloc}").raw_host.decode("ascii")
-                    self._checked[host, origin_of(url)[2]] = self.guard(url, before)
-                # httpx logs the URL: the query, which may be signed, is passed separately
-                extensions = {"target": httpx2.URL(url).raw_path} if parts.query else {}
-                plain = urlunsplit((parts.scheme, parts.netloc, parts.path, "", ""))
-                request = client.build_request(method, plain, content=content, headers=sent, extensions=extensions)
-                response = client.send(request, stream=True, follow_redirects=False)
-            except (httpx2.InvalidURL, httpx2.UnsupportedProtocol, httpx2.LocalProtocolError) as error:
+                    self._checked[encoded_host(parts), origin_of(url)[2]] = self.guard(url, before)
+                if proxy is None:
+                    direct = client.send(method, parts, sent, content)
+                    return HttpResponse(redact(url), direct.status, direct.headers, direct, url)
+                response = _over_proxy(client, method, url, sent, content)
+            except InvalidRequestError as error:
                 raise DownloadError(redact(url), f"is not a valid URL ({_why(error)})", advice="Fix the address") from error
             except OwnLinkError as error:
                 raise DownloadError(redact(url), str(error), advice="Check who wrote the address") from None
@@ -505,7 +521,13 @@ class HttpClient:
             if proxy not in self._clients:
                 limits = settings()
                 connect = self._connect_seconds or limits.connect_timeout_seconds
-                self._clients[proxy] = _client(proxy, self._addresses, limits.read_timeout_seconds, connect)
+                read = limits.read_timeout_seconds
+                if proxy is None:
+                    from datasets_core.fetch.connections import Connections
+
+                    self._clients[proxy] = Connections(self._addresses, connect_seconds=connect, read_seconds=read)
+                else:
+                    self._clients[proxy] = _client(proxy, read, connect)
             return self._clients[proxy]
 
     def _addresses(self, host: str, port: int) -> Sequence[str]:
@@ -513,55 +535,56 @@ class HttpClient:
         return looked_up(host, port) if self.guard is None else self._checked.get((host, port), ())
 
 
-def _client(
-    proxy: str | None, addresses: Callable[[str, int], Sequence[str]], read_seconds: float, connect_seconds: float
-) -> Any:
-    import httpcore2
+def _client(proxy: str, read_seconds: float, connect_seconds: float) -> Any:
     import httpx2
 
-    class Connections(httpcore2.SyncBackend):
-        """Connects to checked addresses alone; the name stays that of the certificate."""
-
-        def connect_tcp(self, host: str, port: int, *rest: Any, **options: Any) -> Any:
-            failure: Exception = httpcore2.ConnectError(f"{host} has no address")
-            for address in addresses(host, port):
-                try:
-                    return super().connect_tcp(address, port, *rest, **options)
-                except (httpcore2.ConnectError, httpcore2.ConnectTimeout) as error:
-                    failure = error
-            raise failure
-
     timeout = httpx2.Timeout(read_seconds, connect=connect_seconds, pool=None)
-    transport = httpx2.HTTPTransport(proxy=proxy, verify=_trusted_now(), trust_env=False)
-    if proxy is None:
-        transport._pool = httpcore2.ConnectionPool(
-            ssl_context=_trusted_now(),
-            max_connections=100,
-            max_keepalive_connections=20,
-            keepalive_expiry=5.0,
-            network_backend=Connections(),
-        )
+    transport = httpx2.HTTPTransport(proxy=proxy, verify=trusted_now(), trust_env=False)
     return httpx2.Client(timeout=timeout, transport=transport, trust_env=False)
+
+
+def _over_proxy(client: Any, method: str, url: str, headers: Mapping[str, str], content: bytes | None) -> Any:
+    """Send a request over a proxy, and return the response of `httpx2`."""
+    import httpx2
+
+    parts = urlsplit(url)
+    try:
+        # httpx logs the URL: the query, which may be signed, is passed separately
+        extensions = {"target": httpx2.URL(url).raw_path} if parts.query else {}
+        plain = urlunsplit((parts.scheme, parts.netloc, parts.path, "", ""))
+        request = client.build_request(method, plain, content=content, headers=headers, extensions=extensions)
+        return client.send(request, stream=True, follow_redirects=False)
+    except (httpx2.InvalidURL, httpx2.UnsupportedProtocol, httpx2.LocalProtocolError) as error:
+        raise InvalidRequestError(str(error)) from error
 
 
 def _mounts(proxies: Mapping[str, str]) -> dict[str, Any] | None:
     import httpx2
 
-    trusted = _trusted_now()
+    trusted = trusted_now()
     named = ((scheme, proxy) for scheme, proxy in proxies.items() if proxy)
     return {f"{scheme}://": httpx2.HTTPTransport(proxy=proxy, verify=trusted) for scheme, proxy in named} or None
 
 
-def _trusted_now() -> ssl.SSLContext:
+def trusted_now() -> ssl.SSLContext:
+    """Return the certificates that are trusted."""
     return _trusted(os.environ.get("SSL_CERT_FILE"), os.environ.get("SSL_CERT_DIR"))
 
 
 @lru_cache(4)
 def _trusted(file: str | None, folder: str | None) -> ssl.SSLContext:
-    """Return the SSL context from the environment; takes 25 ms, and is shared by all clients."""
-    import httpx2
+    """Return the SSL context from the environment; takes 20 ms, and is shared by all clients."""
+    import ssl
 
-    return httpx2.create_ssl_context()
+    paths = ssl.get_default_verify_paths()
+    if file or folder or sys.platform != "linux" or not paths.cafile or paths.cafile != paths.openssl_cafile:
+        import httpx2
+
+        return httpx2.create_ssl_context()
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)  # the same, without loading that package
+    context.load_verify_locations(paths.cafile, paths.capath)
+    context.set_alpn_protocols(["http/1.1"])
+    return context
 
 
 def proxied(proxies: Mapping[str, str]) -> Any:

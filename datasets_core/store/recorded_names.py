@@ -100,7 +100,8 @@ fetch.archive: KeptOpen _Forward _MemberFile _SharedFile _StrictTarInfo _TarOpen
 DownloadCache; fetch.checksum: Digest FileRecord RegisteredFile VerificationMode; fetch.daemons: Daemons Job StoppedError;
 fetch.decompress: _Decompressor _Frames _Gunzip _Streams; fetch.disk_cache: DiskCache; fetch.download_config: DownloadMode;
 fetch.extract: ExtractionCache; fetch.host_pauses: HostPauses; fetch.http: Attempts Credentials HttpClient HttpResponse
-TransientError _Answer OwnLinkError Received; fetch.http_ranges: HttpTransport; fetch.hub: Hub; fetch.hub.cache:
+TransientError _Answer OwnLinkError Received ConnectionFailedError InvalidRequestError; fetch.connections: Connections
+DirectResponse; fetch.http_ranges: HttpTransport; fetch.hub: Hub; fetch.hub.cache:
 HashCache Notes;
 fetch.hub.transfer: RefusalJudge; fetch.hub_blobs: BlobDigest BlobPart WrongBytesError; fetch.hub_branch: HubBranch;
 fetch.hub_cache: HubCache; fetch.hub_change: Change NewFile; fetch.hub_downloads: HubDownloads; fetch.hub_files: HubFiles
