@@ -1,4 +1,4 @@
-"""`Clusters`: rows to and from frames of Ray, Dask, Spark and Daft, and lazy frames of polars: workers read and write files."""
+"""Rows to and from frames of Ray, Dask, Spark and Daft, and lazy frames of polars: workers read and write the files."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import os
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import partial
 from itertools import pairwise
-from typing import TYPE_CHECKING, Any, Self, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import pyarrow as pa
 
@@ -26,207 +26,61 @@ if TYPE_CHECKING:
     from datasets_core.store.manifest import ShardRecord
 
 T = TypeVar("T", bound=Rows)
+Folder = str | os.PathLike[str]
 
 _PART_BYTES, _LEAST_PARTS, _BATCH_BYTES = 128 << 20, 16, 32 << 20
 _SPARK_OPTIONS = ("split", "features", "keep_in_memory", "cache_dir", "working_dir", "load_from_cache_file")
 
 
-class Clusters(Rows):
-    """Rows to and from frames of other libraries, without a way through this process."""
+def packed_parts(dataset: Rows, parts: int | None) -> list[bytes]:
+    """Return the rows in parts for other machines: files and row ranges, packed."""
+    from datasets_core.engines.process import packed
 
-    def _parts(self, parts: int | None) -> list[bytes]:
-        """Return the rows in parts for other machines: files and row ranges, packed."""
-        from datasets_core.engines.process import packed
+    rows = dataset.num_rows
+    count = max(1, min(rows, parts or max(_LEAST_PARTS, dataset._table.num_bytes // _PART_BYTES)))
+    cuts = [rows * number // count for number in range(count + 1)]
+    found = []
+    for start, stop in pairwise(cuts):
+        part = dataset._selected(range(start, stop))
+        part._lineage = Lineage.known("part")  # else its fingerprint would be computed on the way
+        found.append(packed(part))
+    return found
 
-        rows = self.num_rows
-        count = max(1, min(rows, parts or max(_LEAST_PARTS, self._table.num_bytes // _PART_BYTES)))
-        cuts = [rows * number // count for number in range(count + 1)]
-        found = []
-        for start, stop in pairwise(cuts):
-            part = self._selected(range(start, stop))
-            part._lineage = Lineage.known("part")  # else its fingerprint would be computed on the way
-            found.append(packed(part))
-        return found
 
-    def to_ray(self, parts: int | None = None) -> Any:
-        """Return the rows as a `ray.data.Dataset`, whose workers read the files of this dataset themselves.
+def ray_dataset(dataset: Rows, parts: int | None) -> Any:
+    """Return rows as a `ray.data.Dataset`; see `Dataset.to_ray`."""
+    data = needed("ray.data", "to_ray()", "datasets_core[ray]")
+    items = data.from_items([{"part": part} for part in packed_parts(dataset, parts)])
+    return items.map_batches(_tables_of_parts, batch_size=1, batch_format="pyarrow")
 
-        Rows in files are not copied by this process; rows in memory travel with the plan.
 
-        Args:
-            parts: number of tasks that read; None makes parts of about 128 MB, and at least 16.
+def dask_frame(dataset: Rows, parts: int | None) -> Any:
+    """Return rows as a `dask.dataframe.DataFrame`; see `Dataset.to_dask`."""
+    frames = needed("dask.dataframe", "to_dask()", "dask[dataframe]")
+    meta = frames_of(dataset._selected(range(0)))
+    return frames.from_map(_frame_of_part, packed_parts(dataset, parts), meta=meta, enforce_metadata=False)
 
-        Raises:
-            MissingDependencyError: Ray is not installed.
 
-        Example:
-            >>> load_dataset("org/name", split="train").to_ray().map_batches(embed)  # doctest: +SKIP
-        """
-        data = needed("ray.data", "to_ray()", "datasets_core[ray]")
-        items = data.from_items([{"part": part} for part in self._parts(parts)])
-        return items.map_batches(_tables_of_parts, batch_size=1, batch_format="pyarrow")
+def spark_frame(dataset: Rows, parts: int | None, spark: Any) -> Any:
+    """Return rows as a Spark data frame; see `Dataset.to_spark`."""
+    sql = needed("pyspark.sql", "to_spark()", "datasets_core[spark]")
+    types = needed("pyspark.sql.pandas.types", "to_spark()", "datasets_core[spark]")
+    session = sql.SparkSession.builder.getOrCreate() if spark is None else spark
+    schema = pa.schema([pa.field(field.name, _spark_type(field.name, field.type)) for field in dataset._table.schema])
+    items = [(bytearray(part),) for part in packed_parts(dataset, parts)]
+    frame = session.createDataFrame(session.sparkContext.parallelize(items, len(items)), "part binary")
+    return frame.mapInArrow(_read_by_spark(schema), types.from_arrow_schema(schema, prefer_timestamp_ntz=True))
 
-    def to_dask(self, parts: int | None = None) -> Any:
-        """Return the rows as a `dask.dataframe.DataFrame`, whose workers read the files of this dataset themselves.
 
-        Args:
-            parts: number of partitions; None makes partitions of about 128 MB, and at least 16.
+def lazy_polars(dataset: Rows, options: Mapping[str, Any]) -> pl.LazyFrame:
+    """Return rows as a lazy frame; see `Dataset.to_polars`."""
+    polars = needed("polars", "to_polars()")
+    plugins = needed("polars.io.plugins", "to_polars(lazy=True)", "polars>=1.20")
+    from datasets_core.io.tables import table_of
 
-        Raises:
-            MissingDependencyError: `dask[dataframe]` is not installed.
-
-        Example:
-            >>> load_dataset("org/name", split="train").to_dask().groupby("label").size().compute()  # doctest: +SKIP
-        """
-        frames = needed("dask.dataframe", "to_dask()", "dask[dataframe]")
-        meta = frames_of(self._selected(range(0)))
-        return frames.from_map(_frame_of_part, self._parts(parts), meta=meta, enforce_metadata=False)
-
-    def to_spark(self, parts: int | None = None, *, spark: Any = None) -> Any:
-        """Return the rows as a Spark data frame, whose workers read the files of this dataset themselves, in their order.
-
-        Unsigned integers and 16-bit floats get the next larger type, times the unit of a microsecond.
-
-        Args:
-            parts: number of partitions; None makes partitions of about 128 MB, and at least 16.
-            spark: the session; None means that of the program.
-
-        Raises:
-            MissingDependencyError: Spark is not installed.
-            CastError: Spark has no type for a column.
-
-        Example:
-            >>> load_dataset("org/name", split="train").to_spark().groupBy("label").count()  # doctest: +SKIP
-        """
-        sql = needed("pyspark.sql", "to_spark()", "datasets_core[spark]")
-        types = needed("pyspark.sql.pandas.types", "to_spark()", "datasets_core[spark]")
-        session = sql.SparkSession.builder.getOrCreate() if spark is None else spark
-        schema = pa.schema([pa.field(field.name, _spark_type(field.name, field.type)) for field in self._table.schema])
-        items = [(bytearray(part),) for part in self._parts(parts)]
-        frame = session.createDataFrame(session.sparkContext.parallelize(items, len(items)), "part binary")
-        return frame.mapInArrow(_read_by_spark(schema), types.from_arrow_schema(schema, prefer_timestamp_ntz=True))
-
-    def to_daft(self, parts: int | None = None) -> Any:
-        """Return the rows as a `daft.DataFrame`, whose workers read the files of this dataset themselves.
-
-        Args:
-            parts: number of tasks that read; None makes parts of about 128 MB, and at least 16.
-
-        Raises:
-            MissingDependencyError: Daft is not installed.
-
-        Example:
-            >>> load_dataset("org/name", split="train").to_daft().where("label = 1").count_rows()  # doctest: +SKIP
-        """
-        return _daft_frame(self._parts(parts), plain_schema(self._table.schema))
-
-    def _lazy_polars(self, options: Mapping[str, Any]) -> pl.LazyFrame:
-        """Return a lazy frame; see `to_polars`."""
-        polars = needed("polars", "to_polars()")
-        plugins = needed("polars.io.plugins", "to_polars(lazy=True)", "polars>=1.20")
-        from datasets_core.io.tables import table_of
-
-        schema = polars.from_arrow(table_of(self, 0, 0), **options).schema
-        read = partial(_scanned, self, dict(options))
-        frame: pl.LazyFrame = plugins.register_io_source(read, schema=schema, is_pure=True)
-        return frame
-
-    @classmethod
-    def from_ray(
-        cls,
-        ds: Any,
-        split: str | None = None,
-        features: Features | None = None,
-        cache_dir: str | os.PathLike[str] | None = None,
-    ) -> Self:
-        """Return the rows of a `ray.data.Dataset`, which its workers write, a file for each block, in the order of the blocks.
-
-        Args:
-            ds: the rows.
-            split: name of the split; None means "train".
-            features: types of the columns; None: those of the blocks, which must be equal.
-            cache_dir: folder of the files, which workers and this process see; None means that of the settings.
-
-        Raises:
-            MissingDependencyError: Ray is not installed.
-            CastError: a column does not fit its feature, or blocks have different types.
-            ConfigurationError: a worker does not see the folder, or there are no rows and no features.
-
-        Example:
-            >>> Dataset.from_ray(ray.data.range(100), cache_dir="/shared/cache")  # doctest: +SKIP
-        """
-        needed("ray.data", "from_ray()", "datasets_core[ray]")
-        if not hasattr(ds, "map_batches"):
-            raise ArgumentTypeError(f"from_ray() takes a ray.data.Dataset, found {type(ds).__name__}", value=ds)
-        return _written(cls, "ray", partial(_write_by_ray, ds), split, features, cache_dir)
-
-    @classmethod
-    def from_dask(
-        cls,
-        df: Any,
-        split: str | None = None,
-        features: Features | None = None,
-        cache_dir: str | os.PathLike[str] | None = None,
-    ) -> Self:
-        """Return the rows of a `dask.dataframe.DataFrame`, which its workers write, a file for each partition.
-
-        The index is left out; `df.reset_index()` makes it a column.
-
-        Args:
-            df: the frame.
-            split, features, cache_dir: see `from_ray`.
-
-        Raises:
-            MissingDependencyError: `dask[dataframe]` is not installed.
-            CastError: a column does not fit its feature, or partitions have different types.
-            ConfigurationError: a worker does not see the folder, or there are no rows and no features.
-
-        Example:
-            >>> Dataset.from_dask(dask.dataframe.read_csv("*.csv"), cache_dir="/shared/cache")  # doctest: +SKIP
-        """
-        needed("dask.dataframe", "from_dask()", "dask[dataframe]")
-        if not hasattr(df, "map_partitions"):
-            raise ArgumentTypeError(f"from_dask() takes a Dask data frame, found {type(df).__name__}", value=df)
-        return _written(cls, "dask", partial(_write_by_dask, df), split, features, cache_dir)
-
-    @classmethod
-    def from_spark(
-        cls,
-        df: Any,
-        split: str | None = None,
-        features: Features | None = None,
-        keep_in_memory: bool = False,
-        cache_dir: str | os.PathLike[str] | None = None,
-        working_dir: str | None = None,
-        load_from_cache_file: bool = True,
-        **kwargs: Any,
-    ) -> Self:
-        """Return the rows of a Spark frame, which its workers write, a file for each partition.
-
-        Args:
-            df: the frame.
-            split: name of the split; None means "train".
-            features: types of the columns; None: those of the frame.
-            keep_in_memory: True collects the rows in this process, and writes no file.
-            cache_dir: folder of the files, which workers and this process see; None means that of the settings.
-            working_dir, load_from_cache_file: ignored: each call writes the rows, into `cache_dir`.
-            kwargs: other options of Hugging Face `datasets`, which are refused.
-
-        Raises:
-            UnknownOptionError: another argument is given.
-            MissingDependencyError: pyspark is not installed.
-            CastError: a column does not fit its feature.
-            ConfigurationError: there are no rows and no features.
-
-        Example:
-            >>> from pyspark.sql import SparkSession
-            >>> spark = SparkSession.builder.master("local[1]").getOrCreate()
-            >>> Dataset.from_spark(spark.createDataFrame([(1, "x"), (2, "y")], ["a", "b"]))[1]
-            {'a': 2, 'b': 'y'}
-            >>> spark.stop()
-        """
-        check_spark_options(kwargs)
-        return rows_of_spark(cls, df, split, features, cache_dir, keep_in_memory=keep_in_memory)
+    schema = polars.from_arrow(table_of(dataset, 0, 0), **options).schema
+    frame: pl.LazyFrame = plugins.register_io_source(partial(_scanned, dataset, dict(options)), schema=schema, is_pure=True)
+    return frame
 
 
 # -- rows for workers of others ----------------------------------------------------------------------------------------
@@ -309,7 +163,9 @@ def _read_by_spark(schema: pa.Schema) -> Callable[[Iterable[pa.RecordBatch]], It
     return read
 
 
-def _daft_frame(parts: list[bytes], schema: pa.Schema) -> Any:
+def daft_frame(dataset: Rows, number: int | None) -> Any:
+    """Return rows as a `daft.DataFrame`; see `Dataset.to_daft`."""
+    parts, schema = packed_parts(dataset, number), plain_schema(dataset._table.schema)
     source = needed("daft.io.source", "to_daft()", "daft")
     batches, schemas = needed("daft.recordbatch", "to_daft()", "daft"), needed("daft.schema", "to_daft()", "daft")
     plain = pa.schema([pa.field(field.name, getattr(field.type, "storage_type", field.type)) for field in schema])
@@ -374,9 +230,7 @@ Write = Callable[[Callable[[Tables], bytes]], list[bytes]]
 """Runs a function on the rows of each part, in workers, and returns what it returns, in the order of the rows."""
 
 
-def _written(
-    kind: type[T], name: str, write: Write, split: str | None, features: Any, cache_dir: str | os.PathLike[str] | None
-) -> T:
+def written_by_workers(kind: type[T], name: str, write: Write, split: str | None, features: Any, cache_dir: Folder | None) -> T:
     """Return rows that workers write; this process makes the manifest."""
     from datasets_core.engines.pool import versions
     from datasets_core.meta.info import DatasetInfo
@@ -499,6 +353,22 @@ def _agreed_records(
     return kept, schema
 
 
+def rows_of_ray(kind: type[T], ds: Any, split: str | None, features: Features | None, cache_dir: Folder | None) -> T:
+    """Return the rows of a `ray.data.Dataset`; see `Dataset.from_ray`."""
+    needed("ray.data", "from_ray()", "datasets_core[ray]")
+    if not hasattr(ds, "map_batches"):
+        raise ArgumentTypeError(f"from_ray() takes a ray.data.Dataset, found {type(ds).__name__}", value=ds)
+    return written_by_workers(kind, "ray", partial(_write_by_ray, ds), split, features, cache_dir)
+
+
+def rows_of_dask(kind: type[T], df: Any, split: str | None, features: Features | None, cache_dir: Folder | None) -> T:
+    """Return the rows of a `dask.dataframe.DataFrame`; see `Dataset.from_dask`."""
+    needed("dask.dataframe", "from_dask()", "dask[dataframe]")
+    if not hasattr(df, "map_partitions"):
+        raise ArgumentTypeError(f"from_dask() takes a Dask data frame, found {type(df).__name__}", value=df)
+    return written_by_workers(kind, "dask", partial(_write_by_dask, df), split, features, cache_dir)
+
+
 def _write_by_ray(ds: Any, write: Callable[[Tables], bytes]) -> list[bytes]:
     def of_block(table: pa.Table) -> pa.Table:
         return pa.table({"written": pa.array([write([table])], pa.binary())})
@@ -542,7 +412,7 @@ def rows_of_spark(
     df: Any,
     split: str | None,
     features: Features | None,
-    cache_dir: str | os.PathLike[str] | None = None,
+    cache_dir: Folder | None = None,
     *,
     keep_in_memory: bool = False,
 ) -> T:
@@ -551,7 +421,7 @@ def rows_of_spark(
     if not hasattr(df, "toPandas"):
         raise ArgumentTypeError(f"from_spark() needs a Spark DataFrame, not {type(df).__name__}.")
     if not keep_in_memory:
-        return _written(kind, "spark", partial(_write_by_spark, df), split, features, cache_dir)
+        return written_by_workers(kind, "spark", partial(_write_by_spark, df), split, features, cache_dir)
     from datasets_core.io.tables import rows_of_table
 
     if hasattr(df, "toArrow"):  # since Spark 4

@@ -11,7 +11,6 @@ import pyarrow as pa
 from datasets_core.engines import Engine, on_engine
 from datasets_core.errors import ArgumentTypeError, CastError, ConfigurationError, UnknownColumnError
 from datasets_core.features.formats.formats import check_format
-from datasets_core.io.clusters import Clusters
 from datasets_core.io.split_mapping import Looked
 from datasets_core.optional import needed
 from datasets_core.store.fingerprint import Hasher
@@ -119,7 +118,7 @@ class Frames(Looked):
         raise ConfigurationError("A stream has no lazy frame", advice="Write it first, or use to_polars(batched=True)")
 
 
-class Export(Clusters, Frames):
+class Export(Rows, Frames):
     """Export of rows.  Files appear when they are complete; the batch size limits the memory used."""
 
     @property
@@ -217,6 +216,11 @@ class Export(Clusters, Frames):
         if how["type"] is not None or how["columns"] != self.column_names:
             made.set_format(how["type"], how["columns"], how["output_all_columns"], **how["format_kwargs"])
         return made
+
+    def _lazy_polars(self, options: Mapping[str, Any]) -> pl.LazyFrame:
+        from datasets_core.io.clusters import lazy_polars
+
+        return lazy_polars(self, options)
 
     def to_csv(
         self,

@@ -107,7 +107,7 @@ def _results(
 
 @contextlib.contextmanager
 def marked(folder: str, function: Callable[[T], R]) -> Iterator[Callable[[T], R]]:
-    """Have each worker look for a mark in the folder before its first job there."""
+    """Let each worker look for a mark in the folder before its first job there."""
     if files.is_url(folder):
         yield function
         return

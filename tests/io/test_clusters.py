@@ -28,8 +28,8 @@ def rows(tmp_path: Path) -> Dataset:
 def test_parts_are_files_and_row_ranges_and_not_rows(tmp_path: Path) -> None:
     Dataset.from_dict({"text": ["x" * 1000] * 5000}).save_to_disk(tmp_path / "rows")
     rows = Dataset.load_from_disk(tmp_path / "rows")
-    assert max(map(len, rows._parts(4))) < 8000
-    assert max(map(len, rows.select(range(0, 5000, 50))._parts(4))) < 8000
+    assert max(map(len, clusters.packed_parts(rows, 4))) < 8000
+    assert max(map(len, clusters.packed_parts(rows.select(range(0, 5000, 50)), 4))) < 8000
 
 
 @pytest.mark.parametrize("how", ["all", "range", "index"])
@@ -83,9 +83,9 @@ def _partitions(tables: list[pa.Table]) -> clusters.Write:
 
 def test_each_part_that_workers_write_is_a_file(tmp_path: Path) -> None:
     parts = [pa.table({"a": [1, 2, 3]}), pa.table({"a": pa.array([], pa.int64())}), pa.table({"a": [4]})]
-    rows = clusters._written(Dataset, "ray", _partitions(parts), "test", None, tmp_path)
+    rows = clusters.written_by_workers(Dataset, "ray", _partitions(parts), "test", None, tmp_path)
     assert rows["a"] == [1, 2, 3, 4] and str(rows.split) == "test" and len(rows.cache_files) == 2
-    again = clusters._written(Dataset, "ray", _partitions(parts), None, None, tmp_path)
+    again = clusters.written_by_workers(Dataset, "ray", _partitions(parts), None, None, tmp_path)
     assert str(again.split) == "train" and again._fingerprint != rows._fingerprint
 
 
@@ -94,7 +94,7 @@ def test_files_of_attempts_that_did_not_count_are_removed(tmp_path: Path) -> Non
         write([pa.table({"a": [7, 8]})])
         return [write([pa.table({"a": [1]})])]
 
-    rows = clusters._written(Dataset, "ray", twice, None, None, tmp_path)
+    rows = clusters.written_by_workers(Dataset, "ray", twice, None, None, tmp_path)
     assert rows["a"] == [1]
     assert [path.suffix for path in tmp_path.rglob("*.arrow")] == [".arrow"]
 
@@ -104,16 +104,16 @@ def test_parts_of_different_types_need_features(tmp_path: Path) -> None:
     with pytest.raises(
         CastError, match=r"Column 'a' has different types in different parts: int64 and string\. Give features="
     ):
-        clusters._written(Dataset, "ray", _partitions(parts), None, None, tmp_path)
+        clusters.written_by_workers(Dataset, "ray", _partitions(parts), None, None, tmp_path)
     assert list(tmp_path.iterdir()) == [tmp_path / "ray"] and not list((tmp_path / "ray").iterdir())
-    rows = clusters._written(Dataset, "ray", _partitions(parts), None, Features({"a": Value("int32")}), tmp_path)
+    rows = clusters.written_by_workers(Dataset, "ray", _partitions(parts), None, Features({"a": Value("int32")}), tmp_path)
     assert rows["a"] == [1, 2] and rows.features == {"a": Value("int32")}
 
 
 def test_no_rows_need_features(tmp_path: Path) -> None:
     with pytest.raises(ConfigurationError, match="no rows, so its types are not known"):
-        clusters._written(Dataset, "ray", _partitions([]), None, None, tmp_path)
-    rows = clusters._written(Dataset, "ray", _partitions([]), None, Features({"a": Value("int32")}), tmp_path)
+        clusters.written_by_workers(Dataset, "ray", _partitions([]), None, None, tmp_path)
+    rows = clusters.written_by_workers(Dataset, "ray", _partitions([]), None, Features({"a": Value("int32")}), tmp_path)
     assert len(rows) == 0 and rows.column_names == ["a"]
 
 
@@ -126,7 +126,7 @@ def test_a_worker_that_does_not_see_the_folder_is_named(tmp_path: Path, monkeypa
             monkeypatch.undo()
 
     with pytest.raises(ConfigurationError, match="does not see the folder"):
-        clusters._written(Dataset, "ray", elsewhere, None, None, tmp_path)
+        clusters.written_by_workers(Dataset, "ray", elsewhere, None, None, tmp_path)
     assert list(tmp_path.iterdir()) == [tmp_path / "ray"] and not list((tmp_path / "ray").iterdir())
 
 
