@@ -19,10 +19,10 @@ from datasets_core.store.code import is_of_library
 # A name has one definition in the whole library.
 _RECORDED = """
 _lazy: later; as_datasets: Alias AliasModule _Config; as_datasets.internals: OneRow RowBatch RowOrBatch _DictKind
-DatasetInfosDict ExtractManager Extractor MetadataConfigs NonMutableDict StreamingDownloads _FeatureTypes _StreamingKind
-tracked_str; as_datasets.tables:
-_MappedRows AbstractDatasetInputStream AbstractDatasetReader ArrowReader ArrowWriter ConcatenationTable GeneratorStream
-SparkReader SqlReader InMemoryTable MemoryMappedTable OptimizedTypedSequence
+DatasetInfosDict ExtractManager Extractor FileInstructions MetadataConfigs NonMutableDict StreamingDownloads _FeatureTypes
+_StreamingKind tracked_str; as_datasets.tables:
+_MappedRows AbstractDatasetInputStream AbstractDatasetReader ArrowReader ArrowWriter BaseReader ConcatenationTable
+GeneratorStream SparkReader SqlReader InMemoryTable MemoryMappedTable OptimizedTypedSequence
 SchemaInferenceError Table TypedSequence; builders._arrow_blocks: ArrowBlocks _Batch _Ended; builders._block_source:
 BlockSource; builders._croissant_assembly: Assembly; builders._croissant_files: ResourceFiles; builders._croissant_found:
 FoundFile; builders._croissant_parts: SplitField split_field splits_of_names; builders._croissant_records: Records;
