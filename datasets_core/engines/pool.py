@@ -375,7 +375,7 @@ def check_versions(wanted: Mapping[str, str]) -> None:
 
 
 def answer_anywhere(head: Head, job: bytes) -> Any:
-    """`answer` as code that travels by value, so that a worker without the library is reported."""
+    """Call `answer`; this function is sent by value, so that a worker without the library is reported."""
     try:
         from datasets_core.engines.pool import answer
     except ImportError as error:
