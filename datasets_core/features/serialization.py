@@ -339,7 +339,7 @@ def audio_id(sample_rate: int | None) -> str:
 
 
 def box_id(form: str | None) -> str:
-    """Return the `id` of a box: order and unit of its numbers, if not relative as `REL_YXYX`.
+    """Return the `id` of a box, with the order and the unit of its numbers unless these are `REL_YXYX`.
 
     >>> box_id("REL_YXYX"), box_id("XYWH")
     ('tfds bbox', 'tfds bbox XYWH')

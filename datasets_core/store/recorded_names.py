@@ -249,7 +249,7 @@ _Correlations _Overlap _Pass _Report; viewer.queries: View _Base; viewer.picture
 _PairCounts;
 viewer.cells: Limits; viewer.opening: Opened; viewer.media: Content; viewer.server: Viewer; building.write.exchange:
 Exchange; store.diff: _Tables; io.tfds: TfdsForm TfdsRows; stream.io.write: _Attempt;
-tfds.reading: SerializedParser
+tfds.reading: SerializedParser; dataset.dataset: Clusters
 """
 
 # Names with several definitions in the library: the package or module in which each is defined now, and its recorded module.
