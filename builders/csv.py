@@ -103,7 +103,7 @@ def read_csv_by_pandas(
 
 
 def _engine(options: dict[str, Any]) -> str | None:
-    """Return the engine for these options, so that pandas does not fall back to it with a warning."""
+    """Return the engine that these options need, which pandas would otherwise choose with a warning."""
     sep, quote = options.get("sep"), options.get("quotechar") or ""
     is_python = (
         sep is None

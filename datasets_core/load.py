@@ -350,7 +350,7 @@ def request_of(
     """
     trusted = checked_trust(config_kwargs.pop("trust_remote_code", None))
     if "use_auth_token" in config_kwargs:
-        warnings.warn("use_auth_token= is deprecated since 2023. Use token= instead.", FutureWarning, stacklevel=3)
+        warnings.warn("use_auth_token= was deprecated in 2023. Use token= instead.", FutureWarning, stacklevel=3)
         token = config_kwargs.pop("use_auth_token")
     _download_mode(download_mode)
     if not isinstance(path, (str, os.PathLike)) or not os.fspath(path):

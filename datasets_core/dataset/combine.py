@@ -132,7 +132,7 @@ def _checked_shares(probabilities: Sequence[float], sizes: Ints, stopping: Stopp
         )
     if not math.isclose(math.fsum(shares), 1, abs_tol=1e-8):
         raise ConfigurationError(
-            f"probabilities={probabilities!r} sum up to {math.fsum(shares)}. They must sum up to 1.", value=probabilities
+            f"probabilities={probabilities!r} sum to {math.fsum(shares)}. They must sum to 1.", value=probabilities
         )
     is_drawn = shares > 0
     if stopping.replaces and not sizes[is_drawn].all():

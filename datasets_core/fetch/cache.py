@@ -225,7 +225,7 @@ class DownloadCache:
         except NonMatchingChecksumError:
             if closed:
                 raise
-            logger.warning("The cached file of %s differs from its record: it is fetched again.", redact(wanted.url))
+            logger.warning("Downloading %s again: the cached file differs from its record.", redact(wanted.url))
             return None
         return found
 
@@ -249,7 +249,7 @@ class DownloadCache:
                 try:
                     fetched = self._fetch_checked(wanted, temporary, compared)
                 except NonMatchingChecksumError:
-                    logger.warning("%s differs from its record: it is fetched a second time.", redact(wanted.url))
+                    logger.warning("Downloading %s a second time: it differs from its record.", redact(wanted.url))
                     discard(temporary)
                     fetched = self._fetch_checked(wanted, temporary, compared)
                 return self._enter(wanted.url, wanted.url, temporary, fetched)
@@ -273,7 +273,7 @@ class DownloadCache:
             DownloadError: its content differs in each download.
         """
         shown = redact(wanted.url)
-        logger.warning("%s does not have the recorded sha256: it is fetched a second time.", shown)
+        logger.warning("Downloading %s a second time: it does not have the recorded sha256.", shown)
         discard(temporary)
         second = _decoded(wanted.url, temporary, wanted.source.fetch(temporary, compared, wanted.watch))
         check_file(wanted.url, wanted.expected, second.record, wanted.mode)

@@ -177,7 +177,7 @@ def joined_doc(declared: Callable[..., Any], verb: Any, about: str = "") -> str:
 
 
 def sections_of(doc: str | None) -> dict[str, str]:
-    """Return the sections of a docstring by their names, what is before the first one under ""."""
+    """Return the sections of a docstring by name; the text before the first section has the name ""."""
     found, name = {"": ""}, ""
     for line in cleandoc(doc or "").splitlines():
         if line in ("Args:", "Returns:", "Raises:", "Example:"):
@@ -210,8 +210,7 @@ class Looked:
         return page
 
     def view(self, other: Any = None, *, port: int = 0, open_browser: bool = True, block: bool | None = None) -> Any:
-        """Show the rows in the browser of this machine: a table of all rows, with charts of the columns by which it is
-        filtered.
+        """Show the rows in the browser of this machine: a table of all rows, with charts of the columns that filter it.
 
         Needs the extra `view`.
 

@@ -392,7 +392,7 @@ def _card_of(finished: Manifest) -> Card:
 def read_text(
     path: str, storage_options: dict[str, Any] | None, *, is_headed: bool = False, within: str | None = None
 ) -> str | None:
-    """Return the text of a small file, or None; of a README (`is_headed`) only the front matter.
+    """Return the text of a small file, or only the front matter of a README (`is_headed`); None if there is no text.
 
     A file whose real path is outside `within`, if given, is refused.
     """

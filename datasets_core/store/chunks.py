@@ -119,7 +119,7 @@ class Chunks:
         return False
 
     def _are_apart(self, chunk: Sequence[Any], probed: int) -> bool:
-        """Return True if no mutable object outside the probes is shared by two rows after the probes."""
+        """Return True if no two rows after the probes share a mutable object, except objects of the probes."""
         try:
             rows = chunk if self._are_rows else [row for _, row in chunk]
         except (TypeError, ValueError):

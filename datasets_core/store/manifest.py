@@ -612,7 +612,7 @@ def kind_of(path: str, storage_options: dict[str, Any] | None = None) -> str:
     if head[:4] != _CONTINUATION and not 0 < int.from_bytes(head[:4], "little") < size:
         raise DamagedShardError(path, f"not an Arrow or Parquet file (it begins with {head!r})", advice=advice)
     if tail[-4:] != b"\0\0\0\0":
-        raise DamagedShardError(path, "an Arrow stream without end marker: the file is truncated", advice=advice)
+        raise DamagedShardError(path, "an Arrow stream without an end marker: the file is truncated", advice=advice)
     return "stream"
 
 

@@ -538,7 +538,7 @@ def get_conllu_example(sentence: Any, example_id: int, features: Any) -> dict[st
 
 
 def get_xtreme_pos_example(sentence: Any, example_id: int, features: Any) -> dict[str, Any]:
-    """Return the row of the words of a sentence that have a form and a tag."""
+    """Return a row of the words of a sentence, without those that lack a form or a tag."""
     kept = [word for word in sentence if word["form"] != "_" and word["upos"] != "_"]
     row: dict[str, Any] = {name: [] for name in features}
     return row | {"tokens": [word["form"] for word in kept], "upos": [word["upos"] for word in kept]}

@@ -169,13 +169,13 @@ def _int(asked: Mapping[str, Any], name: str) -> int:
     try:
         return int(asked[name])
     except (KeyError, TypeError, ValueError):
-        raise ConfigurationError(f"The page asks with {name}={asked.get(name)!r}, not a number.") from None
+        raise ConfigurationError(f"The page sent {name}={asked.get(name)!r}, which is not a number.") from None
 
 
 def _path(asked: Mapping[str, Any]) -> list[str | int]:
     found = asked.get("path") or []
     if not isinstance(found, list) or not all(type(step) in (str, int) for step in found):
-        raise ConfigurationError(f"The page asks with path={found!r}, not a list of fields and numbers.", value=found)
+        raise ConfigurationError(f"The page sent path={found!r}, which is not a list of fields and numbers.", value=found)
     return found
 
 
@@ -560,7 +560,7 @@ def _is_interactive() -> bool:
 
 
 def view(dataset: Any, other: Any = None, *, port: int = 0, open_browser: bool = True, block: bool | None = None) -> Viewer:
-    """Show a dataset in the browser of this machine: a table of all rows, with charts of the columns by which it is filtered.
+    """Show a dataset in the browser of this machine: a table of all rows, with charts of the columns that filter it.
 
     Args:
         dataset: a `Dataset`, a `DatasetDict`, an `IterableDataset` or an `IterableDatasetDict`.

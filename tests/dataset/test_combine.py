@@ -430,7 +430,7 @@ def test_without_a_seed_every_call_draws_anew() -> None:
     [
         ([1, 2], None, "none", r"'none'\. Available strategies: 'first_exhausted', "),
         ([1, 2], [0.5], "first_exhausted", "1 probabilities for 2 datasets"),
-        ([1, 2], [0.5, 0.6], "first_exhausted", r"sum up to 1\.1"),
+        ([1, 2], [0.5, 0.6], "first_exhausted", r"sum to 1\.1"),
         ([1, 2], [1.5, -0.5], "first_exhausted", "outside 0 to 1"),
         ([1, 2], [float("nan"), 1.0], "first_exhausted", "outside 0 to 1"),
         ([1, 0], [0.5, 0.5], "first_exhausted", "Dataset 1 has no rows to sample"),

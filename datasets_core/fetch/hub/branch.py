@@ -364,7 +364,7 @@ class HubBranch:
         return name
 
     def _made_by_name(self, private: bool | None) -> str | None:
-        """Return the whole id of a repository of the user, which the Hub returns when it is created, or exists."""
+        """Create the repository of the user if it does not exist; return its full id, as the Hub states it."""
         if self.hub.token() is None:  # otherwise the client searches for a token that must not be used
             raise not_logged_in(self.repo_id)
 

@@ -97,7 +97,7 @@ def _parsed(name: str, data: bytes, form: Literal["open", "closed"] = "open") ->
 
 
 def _parsed_for(name: str, data: bytes, is_whole: bool) -> tuple[Any, bool]:
-    """Return a message, and True if its entries are closed, as for a broken message if only some keys are read."""
+    """Return a message, and True if its entries are still serialized, so that a broken entry of an unread key does no harm."""
     try:
         return _parsed(name, data), False
     except Malformed:

@@ -525,7 +525,7 @@ class TrainExample:
 
     @classmethod
     def FromString(cls, data: Any) -> TrainExample:  # noqa: N802 - a method of protobuf
-        """Return the message of some bytes."""
+        """Parse bytes as a message."""
         from datasets_core.records.wire.messages import decode_example
 
         return cls(TrainFeatures({key: TrainFeature.of(found) for key, found in decode_example(_bytes_of(data)).items()}))
@@ -560,7 +560,7 @@ class TrainSequenceExample:
 
     @classmethod
     def FromString(cls, data: Any) -> TrainSequenceExample:  # noqa: N802 - a method of protobuf
-        """Return the message of some bytes."""
+        """Parse bytes as a message."""
         from datasets_core.records.wire.messages import decode_sequence_example
 
         context, lists = decode_sequence_example(_bytes_of(data))

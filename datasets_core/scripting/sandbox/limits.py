@@ -174,7 +174,7 @@ class Layers:
 
     @property
     def reason(self) -> str:
-        """The reason why it may not; empty if it may."""
+        """The reason why an untrusted script may not run here; empty if it may."""
         if platform.system() != "Linux":
             return f"{platform.system()} has neither Landlock nor seccomp"
         if self.machine is None:

@@ -542,7 +542,7 @@ class FileTurns:
         return self.order[turns], rows
 
     def places_of(self, files: Ints, rows: Ints) -> Ints:
-        """Return the place at which each row of a file is read, the first time."""
+        """Return the place at which each row of a file is read for the first time."""
         turns = np.empty(len(self.lengths), np.int64)
         turns[self.order[::-1]] = np.arange(
             len(self.order) - 1, -1, -1

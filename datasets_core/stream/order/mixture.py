@@ -413,7 +413,7 @@ def _checked(weights: Any, num_sources: int) -> tuple[float, ...]:
             f"probabilities={list(shares)} contains a number outside 0 to 1", advice="Give numbers from 0 to 1"
         )
     if not math.isclose(math.fsum(shares), 1, abs_tol=1e-8):
-        raise ConfigurationError(f"probabilities={list(shares)} sum up to {math.fsum(shares)}. They must sum up to 1.")
+        raise ConfigurationError(f"probabilities={list(shares)} sum to {math.fsum(shares)}. They must sum to 1.")
     return shares
 
 

@@ -65,7 +65,8 @@ from datasets_core.features.schema import Features
 stream_writing._SETTLED_BYTES = 4000
 stream_sinks.GROUP_BYTES = 8000
 def slow(row):
-    time.sleep(float(os.environ["TEST_PAUSE"]))
+    while row["a"] == int(os.environ["TEST_STOP"]):
+        time.sleep(1)  # until it is killed
     with open(os.environ["TEST_SEEN"], "a") as seen:
         seen.write("x")
     return {"b": row["a"] * 3}
@@ -76,16 +77,16 @@ getattr(stream, method)(target)
 """
 
 
-def start(method: str, target: Path, seen: Path, pause: float) -> subprocess.Popen[bytes]:
-    environment = {**os.environ, "TEST_PAUSE": str(pause), "TEST_SEEN": str(seen)}
+def start(method: str, target: Path, seen: Path, stop: int = -1) -> subprocess.Popen[bytes]:
+    environment = {**os.environ, "TEST_STOP": str(stop), "TEST_SEEN": str(seen)}
     return subprocess.Popen([sys.executable, "-c", WRITER, method, str(target)], env=environment)
 
 
 @pytest.mark.parametrize("method", ["to_parquet", "to_json", "to_csv"])
 def test_a_killed_write_goes_on(method: str, tmp_path: Path, until: Any) -> None:
     whole, target, seen = tmp_path / "whole", tmp_path / "out", tmp_path / "seen"
-    assert start(method, whole, seen, 0).wait(60) == 0
-    killed = start(method, target, tmp_path / "first", 0.0003)
+    assert start(method, whole, seen).wait(60) == 0
+    killed = start(method, target, tmp_path / "first", stop=5000)
     journal = tmp_path / ".out.writing" / "journal.jsonl"
     until(lambda: journal.exists() and journal.read_bytes().count(b"\n") > 2)
     assert killed.poll() is None
@@ -93,7 +94,7 @@ def test_a_killed_write_goes_on(method: str, tmp_path: Path, until: Any) -> None
     killed.wait(60)
     assert not target.exists()
     seen.unlink()
-    assert start(method, target, seen, 0).wait(60) == 0
+    assert start(method, target, seen).wait(60) == 0
     assert target.read_bytes() == whole.read_bytes()
     assert seen.stat().st_size < 6000, "rows that were written are made again"
     assert sorted(name for name in os.listdir(tmp_path) if name.startswith(".")) == []

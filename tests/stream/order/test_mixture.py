@@ -100,7 +100,7 @@ def test_turns_are_as_large_as_their_weights_when_they_are_sent() -> None:
     ("weights", "strategy", "message"),
     [
         ([0.5], "first_exhausted", "1 probabilities for 2 datasets"),
-        ([0.5, 0.6], "first_exhausted", r"sum up to 1\.1"),
+        ([0.5, 0.6], "first_exhausted", r"sum to 1\.1"),
         ([1.5, -0.5], "first_exhausted", "outside 0 to 1"),
         ([float("nan"), 1.0], "first_exhausted", "outside 0 to 1"),
         ([1.0, 0.0], "all_exhausted", "Dataset 1 has probability 0"),
