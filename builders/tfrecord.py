@@ -16,6 +16,7 @@ import pyarrow as pa
 
 from datasets_core.building.hooks import BuilderConfig, Replay
 from datasets_core.errors import ConfigurationError, logger_of, redact
+from datasets_core.features.arrow import check_schema
 from datasets_core.features.schema import Features
 from datasets_core.meta.listings import COMPRESSION, RECORD_INDEX, extensions, is_bare_shard
 from datasets_core.store.fingerprint import Hasher
@@ -214,6 +215,7 @@ class TfRecord(FileBuilder):
         for number, (path, name) in enumerate(zip(files, names, strict=True)):
             for source in self._reached(path, name, dl_manager):
                 for index, (batch, block) in enumerate(self._batches(source, rows)):
+                    check_schema(batch.schema, source.name)
                     first = first or block
                     if not rows.is_widened:
                         yield (number, index), batch

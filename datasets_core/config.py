@@ -21,7 +21,7 @@ from functools import cache
 from types import ModuleType
 from typing import Any
 
-from datasets_core.errors import ConfigurationError
+from datasets_core.errors import ColumnLimitError, ConfigurationError
 
 _TRUE = {"1", "true", "yes", "on"}
 _FALSE = {"0", "false", "no", "off"}
@@ -39,6 +39,7 @@ _LEAST = {
     "max_archive_members": 0,
     "max_archive_bytes": 0,
     "max_archive_ratio": 1,
+    "max_columns": 1,
     "download_threads": 1,
     "stream_memory_bytes": 1,
     "stream_threads": 1,
@@ -91,12 +92,14 @@ class Config:
             of the disk free.
         max_archive_members, max_archive_bytes, max_archive_ratio: limits on what an archive may unpack to; the ratio counts
             above 100 MB only.
+        max_columns: columns of a file of others (data, cards, infos, manifests, rows of scripts), fields in columns included;
+            more are refused before they become columns, each of which takes 0.1 ms. Rows in memory have no limit.
         download_threads: files fetched at the same time.
         hub_endpoint: address of the Hugging Face Hub (`HF_ENDPOINT`).
         hub_cache_dir: folder of files from the Hub, shared with other tools (`HF_HUB_CACHE`, else `HF_HOME/hub`).
         hub_timeout_seconds: total time for retries of a Hub that is unreachable or silent.
         hub_symlinks: True for snapshots of links to their files; False copies them (`HF_HUB_DISABLE_SYMLINKS`).
-        media_paths: folders, and prefixes of URLs, that paths in the values of a dataset, and links in media folders, may
+        media_paths: folders, and prefixes of URLs, that paths in the values of a dataset, and links in its folder, may
             refer to; `"/"` allows every local path, `"https://"` every URL of that protocol.  The dataset's own folder is
             always allowed, and so are the blobs of the hub cache that it is a snapshot of.
         confined_memory_bytes: memory of a sandboxed script; None means half of that of the machine, at least 2 GiB.
@@ -151,6 +154,7 @@ class Config:
     max_archive_members: int = 1_000_000
     max_archive_bytes: int = 1 << 42
     max_archive_ratio: int = 200
+    max_columns: int = dataclasses.field(default=100_000, metadata=_NOT_HASHED)
     download_threads: int = 8
     hub_endpoint: str = _HUB
     hub_cache_dir: str = ""
@@ -222,6 +226,20 @@ class Config:
             is_number = isinstance(value, (int, float)) and not isinstance(value, bool)
             if not (is_number and 0 <= value < _FOREVER and (value or name == "max_retry_wait_seconds")):
                 raise ConfigurationError(f"The setting {name} is {value!r}", advice="Give seconds, such as 10", value=value)
+
+
+def check_columns(count: int, path: str) -> None:
+    """Refuse more columns and fields in a file of others than `max_columns`.
+
+    Args:
+        count: how many there are.
+        path: the file, URL or script.
+
+    Raises:
+        ColumnLimitError: there are more.
+    """
+    if count > (most := settings().max_columns):
+        raise ColumnLimitError(path, count, most)
 
 
 def has_alias() -> bool:

@@ -100,7 +100,7 @@ def test_an_unknown_setting_is_refused() -> None:
         *[(name, value) for name in ("offline", "caching") for value in (1, "no", None)],
         *[("max_memory_bytes", value) for value in (-1, "1", 1.5, True, None)],
         *[("max_download_bytes", value) for value in (-1, "1", True)],
-        *[(name, 0) for name in ("max_shard_bytes", "batch_bytes", "batch_rows", "max_retries", "download_threads")],
+        *[(name, 0) for name in ("max_shard_bytes", "batch_bytes", "batch_rows", "max_retries", "download_threads", "max_columns")],
         *[(name, -1) for name in ("max_archive_members", "max_archive_bytes", "max_archive_ratio")],
         *[("hub_symlinks", value) for value in (1, None)],
         *[(f"{name}_timeout_seconds", value) for name in ("connect", "read", "hub") for value in (0, -1, True, "1")],
