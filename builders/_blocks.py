@@ -14,8 +14,8 @@ from typing import TYPE_CHECKING, Any, ClassVar, Generic, NamedTuple, TypeVar
 import numpy as np
 import pyarrow as pa
 
+from datasets_core.config import check_schema
 from datasets_core.errors import DatasetsCoreError, FileFormatError
-from datasets_core.features.arrow import check_schema
 from datasets_core.fetch.ranges.file import FileVersion, LocalRanges, RangeFile, SeekableFile
 from datasets_core.fetch.remote import RemoteFile
 from datasets_core.fetch.streaming import ranges_of

@@ -13,9 +13,8 @@ from typing import TYPE_CHECKING, Any, Literal, Protocol, TypeAlias
 import numpy as np
 import pyarrow as pa
 
-from datasets_core.config import settings
+from datasets_core.config import check_schema, settings
 from datasets_core.errors import DatasetsCoreError, FileFormatError, logger_of
-from datasets_core.features.arrow import check_schema
 from datasets_core.features.formats.formats import RowFormat
 from datasets_core.features.schema import Features
 from datasets_core.fetch.ranges.file import RangeFile

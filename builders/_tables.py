@@ -16,8 +16,9 @@ import pyarrow as pa
 
 from datasets_core.building.builder import ArrowBasedBuilder
 from datasets_core.building.hooks import SplitGenerator
+from datasets_core.config import check_schema
 from datasets_core.errors import ConfigurationError, DataFilesWarning, DatasetsCoreError, logger_of, redact
-from datasets_core.features.arrow import check_schema, merge_types
+from datasets_core.features.arrow import merge_types
 from datasets_core.features.schema import Features
 from datasets_core.files import COMPRESSIONS, HEAD_BYTES, is_http, is_local_path, is_url, kind_of
 from datasets_core.meta.data_files import DataFilesDict, match

@@ -17,9 +17,8 @@ import pyarrow as pa
 
 from datasets_core.building.hooks import BuilderConfig, Replay
 from datasets_core.building.marks import Mark, TextFile, packed, unpacked
-from datasets_core.config import check_columns, settings
+from datasets_core.config import check_columns, check_schema, settings
 from datasets_core.errors import ConfigurationError, FileFormatError, logger_of
-from datasets_core.features.arrow import check_schema
 
 from ._json_blocks import BLOCK_BYTES, MAX_DEPTH, LineBlock, Scanner, line_blocks, many_keys, too_deep
 from ._json_values import (

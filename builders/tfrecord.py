@@ -15,8 +15,8 @@ from typing import TYPE_CHECKING, Any, Literal
 import pyarrow as pa
 
 from datasets_core.building.hooks import BuilderConfig, Replay
+from datasets_core.config import check_schema
 from datasets_core.errors import ConfigurationError, logger_of, redact
-from datasets_core.features.arrow import check_schema
 from datasets_core.features.schema import Features
 from datasets_core.meta.listings import COMPRESSION, RECORD_INDEX, extensions, is_bare_shard
 from datasets_core.store.fingerprint import Hasher

@@ -27,6 +27,8 @@ _TRUE = {"1", "true", "yes", "on"}
 _FALSE = {"0", "false", "no", "off"}
 _FOLDERS = ("cache_dir", "downloads_dir", "extracted_dir")
 _HUB = "https://huggingface.co"
+FEW_COLUMNS = 1_000
+"""Columns that `max_columns` always allows, so that they are not compared with it."""
 _LEAST = {
     "max_memory_bytes": 0,
     "max_shard_bytes": 1,
@@ -39,7 +41,7 @@ _LEAST = {
     "max_archive_members": 0,
     "max_archive_bytes": 0,
     "max_archive_ratio": 1,
-    "max_columns": 1,
+    "max_columns": FEW_COLUMNS,
     "download_threads": 1,
     "stream_memory_bytes": 1,
     "stream_threads": 1,
@@ -93,7 +95,7 @@ class Config:
         max_archive_members, max_archive_bytes, max_archive_ratio: limits on what an archive may unpack to; the ratio counts
             above 100 MB only.
         max_columns: columns of a file of others (data, cards, infos, manifests, rows of scripts), fields in columns included;
-            more are refused before they become columns, each of which takes 0.1 ms. Rows in memory have no limit.
+            more are refused before they become columns, at 0.1 ms each. Rows in memory have no limit.
         download_threads: files fetched at the same time.
         hub_endpoint: address of the Hugging Face Hub (`HF_ENDPOINT`).
         hub_cache_dir: folder of files from the Hub, shared with other tools (`HF_HUB_CACHE`, else `HF_HOME/hub`).
@@ -240,6 +242,29 @@ def check_columns(count: int, path: str) -> None:
     """
     if count > (most := settings().max_columns):
         raise ColumnLimitError(path, count, most)
+
+
+def check_schema(schema: Any, path: str) -> None:
+    """Like `check_columns`, for an Arrow schema: fields in columns are counted before anything is made of them.
+
+    Args:
+        schema: the schema.
+        path: the file, URL or script that it is from.
+
+    Raises:
+        ColumnLimitError: it has too many columns.
+    """
+    if (count := len(schema)) > FEW_COLUMNS:
+        check_columns(count, path)
+    waiting = list(schema.types)
+    while waiting:
+        kind = waiting.pop()
+        if (num_fields := kind.num_fields) and (count := count + num_fields) > FEW_COLUMNS:
+            check_columns(count, path)
+        waiting += [kind.field(number).type for number in range(num_fields)]
+        if not num_fields:  # an extension type, or a dictionary
+            inner = getattr(kind, "storage_type", None) or getattr(kind, "value_type", None)
+            waiting += [] if inner is None else [inner]
 
 
 def has_alias() -> bool:

@@ -17,7 +17,6 @@ from typing import TYPE_CHECKING, Any, NoReturn, TypeAlias
 import numpy as np
 import pyarrow as pa
 
-from datasets_core.config import check_columns
 from datasets_core.errors import CastError, ConfigurationError, UnknownColumnError, bounded_json
 from datasets_core.features.base import MAX_DEPTH, Mask, bitmap, members_of
 
@@ -27,29 +26,6 @@ if TYPE_CHECKING:
 
 types = pa.types
 _UNITS = ("s", "ms", "us", "ns")
-
-
-def check_schema(schema: pa.Schema, path: str) -> None:
-    """Refuse a schema of others with more columns and fields than the setting `max_columns`, before something is made of each.
-
-    Args:
-        schema: the schema.
-        path: the file, URL or script that it is from.
-
-    Raises:
-        ColumnLimitError: there are more.
-    """
-    check_columns(count := len(schema), path)
-    waiting = [kind for kind in schema.types if not types.is_primitive(kind)]
-    while waiting:
-        kind = waiting.pop()
-        if isinstance(kind, pa.BaseExtensionType):
-            waiting.append(kind.storage_type)
-        elif types.is_dictionary(kind):
-            waiting.append(kind.value_type)
-        elif kind.num_fields:
-            check_columns(count := count + kind.num_fields, path)
-            waiting += [kind.field(number).type for number in range(kind.num_fields)]
 
 
 def merge_types(a: pa.DataType, b: pa.DataType) -> pa.DataType | None:

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 
-from datasets_core.errors import CastError, CellCastError, ConfigurationError, MediaError
+from datasets_core.errors import CastError, CellCastError, ConfigurationError, MediaError, bounded_json
 from datasets_core.features.arrow import Misfit
 from datasets_core.features.base import (
     EXTENSION_NAME,
@@ -32,21 +32,14 @@ from datasets_core.features.base import (
     own_copy,
 )
 from datasets_core.features.media.media import ANYWHERE, MARK, NOWHERE, MediaPaths
-from datasets_core.features.serialization import (
-    METADATA_KEY,
-    check_forms,
-    feature_from_json,
-    feature_to_json,
-    features_from_yaml,
-    features_to_yaml,
-    recorded_features,
-)
+from datasets_core.features.serialization import feature_from_json, feature_to_json, features_from_yaml, features_to_yaml
 from datasets_core.features.values import decode_value, encode_value, shown
 
 if TYPE_CHECKING:
     from datasets_core.features.cast import Column
 
 
+METADATA_KEY = b"huggingface"
 """The key under which an Arrow schema carries its features, as Hugging Face `datasets` 2.x to 5.x read and write it."""
 
 _PLAIN = frozenset((Value,))
@@ -142,7 +135,7 @@ class Features(dict[str, FeatureType]):
         >>> Features.from_arrow_schema(pa.schema({"a": pa.int8(), "b": pa.list_(pa.string())}))
         {'a': Value('int8'), 'b': List(Value('string'))}
         """
-        recorded = recorded_features(pa_schema)
+        recorded = _recorded_features(pa_schema)
         features = cls()
         for field in pa_schema:
             form = recorded.get(field.name)
@@ -180,7 +173,6 @@ class Features(dict[str, FeatureType]):
         """
         if not isinstance(dic, Mapping):
             raise ConfigurationError(f"{dic!r} is not a description of features. Pass a dict of column name to feature.")
-        check_forms(dic)
         return cls({name: feature_from_json(form, path=str(name)) for name, form in dic.items()})
 
     def to_yaml_list(self) -> list[dict[str, Any]]:
@@ -333,6 +325,22 @@ def _plain_dtype(form: Any) -> str | None:
         return None
     dtype = form.get("dtype")
     return dtype if type(dtype) is str and dtype in PLAIN_DTYPES else None
+
+
+def _recorded_features(schema: pa.Schema) -> Mapping[str, Any]:
+    raw = (schema.metadata or {}).get(METADATA_KEY)
+    if raw is None:
+        return {}
+    try:
+        info = json.loads(bounded_json(raw))["info"]
+        features = (info or {}).get("features")
+    except KeyError:
+        return {}
+    except (ValueError, TypeError, AttributeError, RecursionError) as error:
+        raise ConfigurationError(
+            f"The features in the metadata of an Arrow schema are invalid: {error}", advice="Write the file again"
+        ) from error
+    return features if isinstance(features, Mapping) else {}
 
 
 def features_of_file(schema: pa.Schema, name: str) -> Features:

@@ -4,23 +4,18 @@ from __future__ import annotations
 
 import collections.abc
 import copy
-import json
 import re
 from collections.abc import Callable, Iterable, Mapping
 from functools import cache, wraps
 from importlib import import_module
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from datasets_core.config import check_columns
-from datasets_core.errors import ConfigurationError, bounded_json
+from datasets_core.config import FEW_COLUMNS, check_columns
+from datasets_core.errors import ConfigurationError
 from datasets_core.features import KINDS
 from datasets_core.features.base import MAX_DEPTH, REGISTERED, Feature, FeatureType, LargeList, List, Value
 
-if TYPE_CHECKING:
-    import pyarrow as pa
-
 MAX_CLASSES = 10_000_000
-METADATA_KEY = b"huggingface"
 _KEYS_TO_TYPE = {  # what a form without "_type" must be, by its keys
     frozenset({"dtype"}): "Value",
     frozenset({"feature"}): "Sequence",
@@ -47,8 +42,9 @@ def feature_to_json(feature: FeatureType) -> dict[str, Any]:
     return {**form, "_type": feature._type}
 
 
-def check_forms(form: Any, path: str = "The features") -> None:
-    """Refuse features with more columns and fields than the setting `max_columns`, before a feature is made of each.
+def check_forms(form: Any, path: str = "The features") -> Any:
+    """Return features, unless they have more columns and fields than the setting `max_columns`:
+    then no feature is made of any.
 
     Args:
         form: features in the form of JSON or of cards, where each object describes one.
@@ -64,7 +60,9 @@ def check_forms(form: Any, path: str = "The features") -> None:
             count += 1
             inner = list(inner.values())
         waiting += [each for each in inner if isinstance(each, (Mapping, list))]
-    check_columns(count, path)
+    if count > FEW_COLUMNS:
+        check_columns(count, path)
+    return form
 
 
 def feature_from_json(form: Any, *, path: str = "", depth: int = 0) -> FeatureType:
@@ -106,27 +104,6 @@ def feature_from_json(form: Any, *, path: str = "", depth: int = 0) -> FeatureTy
     if form.get("feature") is not None:
         form = {**form, "feature": feature_from_json(form["feature"], path=path, depth=depth + 1)}
     return _make(kind, form, path)
-
-
-def recorded_features(schema: pa.Schema) -> Mapping[str, Any]:
-    """Return the features in the metadata of an Arrow schema, by column; {} if there are none.
-
-    Raises:
-        ConfigurationError: the metadata is invalid.
-    """
-    raw = (schema.metadata or {}).get(METADATA_KEY)
-    if raw is None:
-        return {}
-    try:
-        info = json.loads(bounded_json(raw))["info"]
-        features = (info or {}).get("features")
-    except KeyError:
-        return {}
-    except (ValueError, TypeError, AttributeError, RecursionError) as error:
-        raise ConfigurationError(
-            f"The features in the metadata of an Arrow schema are invalid: {error}", advice="Write the file again"
-        ) from error
-    return features if isinstance(features, Mapping) else {}
 
 
 def _guess_type(form: Mapping[Any, Any]) -> str | None:

@@ -15,7 +15,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from datasets_core import files
-from datasets_core.config import check_columns
+from datasets_core.config import FEW_COLUMNS, check_columns
 from datasets_core.errors import (
     ConfigurationError,
     DatasetsCoreError,
@@ -27,6 +27,7 @@ from datasets_core.errors import (
 from datasets_core.errors.fetching import restated
 from datasets_core.features.base import Value
 from datasets_core.features.schema import PLAIN_DTYPES, Features
+from datasets_core.features.serialization import check_forms
 from datasets_core.meta.split_info import SplitDict
 from datasets_core.meta.version import Version, as_version
 
@@ -180,7 +181,7 @@ class DatasetInfo(_OfFiles):
             raise ConfigurationError(f"features of the info is {features!r}. Give Features, or a dict of column to feature.")
         if not is_known:
             given: Any = features
-            self.features = Features.from_dict(given) if _is_stored(given) else Features(given)
+            self.features = Features.from_dict(check_forms(given)) if _is_stored(given) else Features(given)
         version: Any = self.version
         if isinstance(version, str):
             self.version = as_version(version)
@@ -261,7 +262,8 @@ class DatasetInfo(_OfFiles):
             if not isinstance(values.get(name), (*kinds, type(None))):
                 raise ConfigurationError(f"{name} is {values[name]!r}. Record {_kind_names(kinds)}, or null for unknown.")
         if (dtypes := _plain_dtypes(values.get("features"))) is not None:
-            check_columns(len(dtypes), "The features")
+            if len(dtypes) > FEW_COLUMNS:
+                check_columns(len(dtypes), "The features")
             values["features"] = Deferred(partial(_plain_features, dtypes))
         return cls(**values)
 

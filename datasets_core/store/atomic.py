@@ -28,7 +28,7 @@ _LINUX_EXCHANGE, _MAC_SWAP, _HERE = 2, 2, -100
 
 
 def discard(folder: str) -> None:
-    """Remove a folder that nobody reads any more, as far as possible now; the next clean-up removes the rest."""
+    """Remove a folder that is no longer read, as far as possible now; the next clean-up removes the rest."""
     with contextlib.suppress(OSError):  # `ignore_errors` passes over no folder that cannot be closed
         shutil.rmtree(folder, ignore_errors=True)
 

@@ -18,9 +18,9 @@ from typing import Any, Protocol
 import pyarrow as pa
 
 from datasets_core import files
-from datasets_core.errors import ColumnLimitError, DamagedShardError, DatasetDiskError, FileNotFoundDatasetsError
+from datasets_core.config import check_schema
+from datasets_core.errors import DamagedShardError, DatasetDiskError, DatasetsCoreError, FileNotFoundDatasetsError
 from datasets_core.errors.loading import PASSING
-from datasets_core.features.arrow import check_schema
 from datasets_core.store.fingerprint import Hasher
 from datasets_core.store.manifest import ARROW_MAGIC, check_ends, check_size, make_mark, refuse_irregular, sound_mark
 from datasets_core.store.pieces import BatchLocations, PartSums, check_names, is_resident, locations_of_file
@@ -606,16 +606,15 @@ class FileShard:
             raise FileNotFoundDatasetsError(
                 f"{self.path} no longer exists", advice="Build the dataset again, or restore the file", file=self.path
             ) from error
-        except ColumnLimitError:
+        except DatasetsCoreError as error:
+            if isinstance(error, DamagedShardError):
+                from datasets_core.store.source import note_damage  # which imports this module
+
+                note_damage(self.path)
             raise
         except DAMAGE as error:
             if isinstance(error, OSError) and error.errno in PASSING:
                 raise DatasetDiskError.of(error, self.path) from error
-            from datasets_core.store.source import note_damage  # which imports this module
-
-            if isinstance(error, DamagedShardError):
-                note_damage(self.path)
-                raise
             raise DamagedShardError(self.path, f"cannot be read ({error})") from error
 
     def _open(self) -> Reader:

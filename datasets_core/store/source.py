@@ -15,7 +15,7 @@ import pyarrow as pa
 
 from datasets_core import files
 from datasets_core.config import settings
-from datasets_core.errors import DamagedShardError, ManifestError
+from datasets_core.errors import DamagedShardError, DatasetDiskError, DatasetsCoreError, ManifestError
 from datasets_core.features.media.media import MediaPaths
 from datasets_core.features.schema import plain_schema
 from datasets_core.meta.info import Deferred
@@ -320,6 +320,10 @@ def check_shards(
                 check_ends(path, file_format, record.size)
         except FileNotFoundError:
             _missing(path, record)
+        except OSError as error:
+            if isinstance(error, DatasetsCoreError):
+                raise
+            raise DatasetDiskError.of(error, path, action="read") from error
 
 
 def _paths_in(folder: str) -> Callable[[str], str]:

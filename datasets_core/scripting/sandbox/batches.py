@@ -21,8 +21,9 @@ import pyarrow as pa
 
 from datasets_core.building.failures import words_of
 from datasets_core.building.hooks import holds_once, is_data
+from datasets_core.config import check_schema
 from datasets_core.errors import ColumnLimitError, ConfigurationError, DatasetBuildError, DatasetGenerationError
-from datasets_core.features.arrow import check_schema, list_array, list_parts, struct_array, validity
+from datasets_core.features.arrow import list_array, list_parts, struct_array, validity
 from datasets_core.features.base import plain_array
 from datasets_core.features.schema import Features, plain_schema
 from datasets_core.scripting.sandbox.denials import shown

@@ -481,7 +481,7 @@ def test_a_schema_alone_is_bounded_and_has_no_type_without_a_name() -> None:
 
 
 def test_a_batch_of_more_columns_than_the_limit_names_the_script_and_their_number():
-    head, payload = Sender().payload(pa.RecordBatch.from_pylist([{"deep": dict.fromkeys("abcdefgh", 1)}]))
-    with config.using(max_columns=6), pytest.raises(ColumnLimitError) as caught:
+    head, payload = Sender().payload(pa.RecordBatch.from_pylist([{"deep": dict.fromkeys(map(str, range(1_002)), 1)}]))
+    with config.using(max_columns=1_000), pytest.raises(ColumnLimitError) as caught:
         Receiver("wide.py").batch(head, payload)
-    assert (caught.value.file, caught.value.value, caught.value.limit) == ("wide.py", 9, 6)
+    assert (caught.value.file, caught.value.value, caught.value.limit) == ("wide.py", 1_003, 1_000)
