@@ -249,12 +249,14 @@ _DAMAGED = ".damaged"
 def note_damage(path: str) -> None:
     """Note in the folder of a built dataset that a reader found damage in a shard; a read-only folder stays as it is.
 
+    Saved datasets and results of `map` have no note, since the next load does not build them again.
+
     Args:
         path: the shard.
     """
     folder = os.path.dirname(path)
-    is_saved = os.path.exists(os.path.join(folder, "state.json"))
-    if not files.is_url(path) and not is_saved and os.path.exists(os.path.join(folder, MANIFEST_NAME)):
+    is_other = os.path.basename(folder).startswith("cache-") or os.path.exists(os.path.join(folder, "state.json"))
+    if not files.is_url(path) and not is_other and os.path.exists(os.path.join(folder, MANIFEST_NAME)):
         with contextlib.suppress(OSError):
             open(os.path.join(folder, _DAMAGED), "ab").close()
 
