@@ -536,8 +536,7 @@ def read_schema(payload: Any) -> pa.Schema:
     """Return a schema that was sent alone.
 
     Raises:
-        ColumnLimitError: it has too many columns.
-        ValueError: it is not a schema, or has other types than rows may have.
+        ValueError: it is not a schema, or has more columns or other types than rows may have.
     """
     try:
         schema = pa.ipc.read_schema(_buffer(payload))
