@@ -105,7 +105,7 @@ def _sorted_out(patterns: tuple[str, ...]) -> tuple[frozenset[str], tuple[str, .
 def literal_path(pattern: str) -> str | None:
     """Return the path of a literal pattern; None for a pattern with wildcards.
 
-    A character in brackets means itself.
+    A character in brackets is taken literally.
     """
     path = _QUOTED.sub(r"\1", pattern)
     return None if any(sign in _QUOTED.sub("", pattern) for sign in "*?[") else path
@@ -156,7 +156,7 @@ def compare(node: FileNode, path: str, label: str, *, document: str) -> None:
 
 
 def _hex(written: str, size: int) -> str | None:
-    """Return a hash in hex, written so or in base64; None if it is none."""
+    """Return a hash, written in hex or in base64, as hex; None if it is not a hash."""
     text = written.strip()
     if re.fullmatch(rf"[0-9a-fA-F]{{{2 * size}}}", text):
         return text.lower()
@@ -179,6 +179,7 @@ def _new_md5() -> Any:
 _GIT = "git+https"
 _HUB = "https://huggingface.co"
 _SCHEMES = ("http", "https", "hf", "s3", "gs", "gcs", "az", "abfs", "ftp")
+_PUBLIC = ("http://", "https://", "hf://")
 _ARCHIVE_KINDS = frozenset({"zip", "tar", "rar", "7z"})
 _TREE = re.compile(r"/datasets/(?P<repo>[^/]+(?:/[^/]+)?)(?:/(?P<what>tree|resolve)/(?P<revision>[^/]+)(?:/(?P<path>.*))?)?/?")
 _ADVICE = "Fix the description"
@@ -191,7 +192,7 @@ class ResourceFiles:
         document: the description.
         place: where it was read: a local path, or a URL.
         dl_manager: fetches and unpacks.
-        token: for the Hub.
+        token: token for the Hub.
     """
 
     def __init__(self, document: CroissantDocument, place: str, dl_manager: Any, token: Any = None) -> None:
@@ -251,6 +252,9 @@ class ResourceFiles:
         if is_url(url) or re.match(r"[A-Za-z][A-Za-z0-9+.-]*:", url):
             if url.partition(":")[0].lower() not in _SCHEMES or not is_url(url):
                 raise self._fault(node.id, f"has the contentUrl {redact(url)!r}, neither a relative path nor an http(s) URL")
+            granted = settings().media_paths
+            if not (url.lower().startswith(_PUBLIC) or any(url.startswith(each) for each in granted if "://" in each)):
+                raise UntrustedPathError(url, allowed=(*_PUBLIC, *granted))  # it would be read with the credentials of the user
             return self._of_hub(url) or url
         return self._beside(node, url)
 

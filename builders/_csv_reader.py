@@ -21,6 +21,7 @@ import pyarrow as pa
 import pyarrow.csv as pacsv
 
 from datasets_core.building.marks import Mark
+from datasets_core.config import FEW_COLUMNS, check_columns
 from datasets_core.errors import FileFormatError
 
 from ._csv_types import (
@@ -82,7 +83,7 @@ def read_csv(
         if_empty: the columns of an empty file; None refuses such a file.
 
     Raises:
-        FileFormatError: invalid csv; names the line.
+        FileFormatError: the csv is invalid; the error names the line.
         Replay: a column needs a wider type than delivered rows had.
     """
     settled = ColumnTypes(schema, as_text, form.null_numbers_of if form.null_numbers else None)
@@ -109,7 +110,7 @@ def csv_blocks(
         first_bytes: size of the first block, which determines the types.
 
     Raises:
-        FileFormatError: invalid csv; names the line.
+        FileFormatError: the csv is invalid; the error names the line.
         Replay: rows from here on have different types than delivered ones.
         ValueError: not a mark of a csv file.
     """
@@ -187,7 +188,7 @@ class _Reader:
                 yield batch
 
     def _mark(self) -> Mark | None:
-        """Return the mark of the present block, with the state of the reader before it."""
+        """Return the mark of the current block, with the state of the reader before it."""
         if self._blocks.text.file is None:
             return None
         at = self._blocks.offset if self._has_begun else 0
@@ -314,6 +315,8 @@ class _Reader:
                 )
             names = [f"{form.prefix}{number}" for number in range(width)]
         names = self._by_position(names, width)
+        if len(names) > FEW_COLUMNS:
+            check_columns(len(names), self._source.name)
         surplus = 0 if width is None else width - len(names)
         fields, must_be_empty = names, None
         keep = form.keep_columns  # with as many names as fields, pandas uses no field as index
@@ -452,7 +455,7 @@ class _Reader:
         return found
 
     def _without_blanks(self, block: bytes) -> bytes:
-        """Return a block whose blank records are line ends alone."""
+        """Return a block whose blank records are reduced to their line ends."""
         parts, at = [], 0
         for end in self._form.grammar.ends(block):
             parts.append(b"\n" * (end - at) if _is_blank(block[at:end]) else block[at:end])

@@ -31,7 +31,6 @@ from datasets_core.features.arrow import (
 )
 from datasets_core.features.base import plain_array
 from datasets_core.features.cast import cast_table
-from datasets_core.features.media.media import refuse_stray_link
 from datasets_core.features.schema import Features
 from datasets_core.features.types import ClassLabel
 from datasets_core.fetch.remote import RemoteFile
@@ -195,7 +194,7 @@ class FolderBuilder(FileBuilder):
         num_bytes = sum(size for found in parts.values() for part in found for _, size in part.bounds)
         if num_bytes > _SAID_BYTES and not elsewhere and not dl_manager.is_streaming:
             logger.warning(
-                "%s: %.1f GB of files are copied into the cache, so that the dataset stands alone. "
+                "%s: %.1f GB of files are copied into the cache, so that the dataset is self-contained. "
                 "embed_files=False stores their paths and copies nothing.",
                 self.dataset_name,
                 num_bytes / 1e9,
@@ -203,19 +202,6 @@ class FolderBuilder(FileBuilder):
         return parts
 
     # -- the files
-
-    def _refuse_strays(self, named: Mapping[str, Sequence[str]]) -> None:
-        """Refuse links out of the dataset, since the author of the folder would choose what is read.
-
-        Files that the user named explicitly are allowed.
-        """
-        data_files = self.config.data_files
-        for split, names in named.items() if isinstance(data_files, DataFilesDict) else ():
-            links = data_files[split].links
-            for name in names if links else ():
-                if name in links:
-                    link, root = links[name]
-                    refuse_stray_link(name, root, link)
 
     def _own_folders(self) -> Iterator[str]:
         yield from super()._own_folders()
@@ -275,7 +261,7 @@ class FolderBuilder(FileBuilder):
         return found
 
     def _stored(self, member: Member) -> str:
-        """Return the `path` of a stored file: absolute; of a member of an archive, within it; of a download, its name alone."""
+        """Return the stored `path` of a file: absolute; within the archive for its members; the name for a download."""
         if not self.config.embed_files:
             return member.path
         if member.archive:

@@ -267,7 +267,7 @@ def filesystem(path: str, storage_options: dict[str, Any] | None = None) -> tupl
     except ImportError as error:
         raise _missing_package(path, error) from error
     except ValueError as error:
-        advice = "Use a local path, http(s)://, or a protocol that fsspec knows"
+        advice = "Use a local path, http(s)://, or a protocol that fsspec supports"
         raise DownloadError(redact(path), redact_text(str(error)), advice=advice) from error
     return fs, inner
 
@@ -353,7 +353,7 @@ def list_files(
 
     Args:
         folder: local folder or URL.
-        storage_options: for the file system of a URL.
+        storage_options: options of the file system of a URL.
         max_depth: number of levels; 1 for the folder alone, None for all. Stores are always listed completely.
         skip_hidden: True to skip hidden folders. Stores are always listed completely.
         every_kind: True to include, with size -1, entries that are not regular files: broken links, pipes, devices.
@@ -460,7 +460,7 @@ def check_writable(path: str) -> None:
     """Check that a local file can be created or replaced, before the work whose result it will contain.
 
     Raises:
-        FileNotFoundDatasetsError: its folder does not exist.
+        FileNotFoundDatasetsError: the folder of the file does not exist.
         DatasetDiskError: the folder is read-only, forbidden, or one in which no file can be created.
     """
     folder = os.path.dirname(os.path.abspath(path))

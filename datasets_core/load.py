@@ -65,7 +65,7 @@ def load_dataset(
     """Load a dataset; build it first if it is not cached.
 
     Args:
-        path: a format (`"csv"`), a folder of data files, a script (`.py`, or a folder with a script of its own name), one data
+        path: a format (`"csv"`), a folder of data files, a script (`.py`, or a folder with a script of the same name), one data
             file or URL, or a dataset of the Hugging Face Hub: `"org/name"`, or `"hf://datasets/org/name@revision/path"` for a
             folder or a file in it.  Formats and local paths take precedence over names on the Hub.  A local path may end
             with a version or a pattern, `"reviews.py:1.*.*"`, and contain the config, `"folder/reviews/en:1.0.0"`.

@@ -25,6 +25,7 @@ from datasets_core.fetch.disk_cache import IndexCache
 from datasets_core.files import disk_errors, is_url, locked
 from datasets_core.meta.reference import snakecase_to_camelcase
 from datasets_core.progress import progress
+from datasets_core.store.atomic import discard
 from datasets_core.store.commit import find_garbage, find_temporaries, remove_garbage
 from datasets_core.store.manifest import MANIFEST_NAME, Manifest, dead_folders, lock_path, parse_staging, read_manifest
 from datasets_core.store.source import verify_folder
@@ -55,22 +56,22 @@ _TRIALS = {
 
 
 _EXTRAS = {
-    "all": "all of the others but frameworks: torch, jax, tensorflow, spark, beam",
+    "all": "all others except the frameworks: torch, jax, tensorflow, spark, beam",
     "audio": "decode and encode sound (FLAC, MP3, Ogg, WAV)",
     "array_record": "read array_record files of TensorFlow Datasets",
     "avro": "read .avro files",
     "beam": "run scripts that use Apache Beam",
-    "completion": "completion of commands and options by the shell",
+    "completion": "shell completion of commands and options",
     "duckdb": "`ds.sql`, exchange with DuckDB",
     "elasticsearch": "text search in an Elasticsearch index",
     "excel": "read .xlsx, .xls, .xlsb and .ods files",
     "faiss": "nearest neighbours in a FAISS index",
-    "fast": "read S3, GCS and Azure by obstore",
+    "fast": "read S3, GCS and Azure with obstore",
     "hdf5": "read HDF5 files",
     "jax": "rows as JAX arrays",
     "heic": "decode HEIC images",
     "jpeg": 'JPEG pixels equal to those of TensorFlow (`jpeg_dct="fast"`)',
-    "narwhals": "exchange with all frames that narwhals knows",
+    "narwhals": "exchange with all frames that narwhals supports",
     "notebook": "the table of the viewer in notebooks",
     "pandas": "`to_pandas`, `from_pandas`, csv options of pandas",
     "pdf": "read PDF pages",
@@ -401,7 +402,7 @@ def _remove_temporary(*, dry_run: bool) -> None:
     for path in dead_folders():
         say(f"{'temporary':9} {'':>10}  {path}")
         if not dry_run:
-            shutil.rmtree(path, ignore_errors=True)
+            discard(path)
 
 
 def _finished(root: str) -> Iterator[_Finished]:

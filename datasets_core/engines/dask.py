@@ -147,9 +147,9 @@ class DaskEngine(RemoteEngine):
         try:
             future.set_result(call.result())
         except self._distributed.KilledWorker as error:
-            future.set_exception(died("the scheduler counts as many deaths as it allows", index, error.allowed_failures))
+            future.set_exception(died("the scheduler allows no more deaths of workers", index, error.allowed_failures))
         except CancelledError:
-            future.set_exception(died("the scheduler has lost it", index, 0))
+            future.set_exception(died("the scheduler lost the job", index, 0))
         except Exception as error:
             future.set_exception(error)
 

@@ -101,7 +101,7 @@ def stopped_at(deadline: Deadline, work: Callable[[], T], *, doing: str) -> T:
         doing: description of the work, for messages of this function.
 
     Raises:
-        TimeUp: it was interrupted, even if it caught that and returned.
+        TimeUp: `work` was interrupted, even if it caught that and returned.
         ConfigurationError: this thread cannot be interrupted, or another timer of the process is already running.
     """
     timer = _Timer(deadline)
@@ -186,8 +186,8 @@ def _places(frame: FrameType | None) -> tuple[Place, ...]:
 
 
 def _tidies_up(frame: FrameType | None) -> bool:
-    """Return True if the running code belongs to the library, or was called by it: its cleanup must not be
-    interrupted again.
+    """Return True if the running code belongs to the library, or was called by it, since its cleanup must not be interrupted
+    again.
     """
     while frame is not None:
         path = frame.f_code.co_filename

@@ -120,7 +120,7 @@ class _Nowhere:
 
 @dataclass(frozen=True, slots=True)
 class Failure:
-    """An exception for the parent, with its cause, which pickle alone would lose."""
+    """An exception for the parent process, with its cause, which `pickle` by itself would lose."""
 
     pickled: bytes
     cause: Failure | None
@@ -208,7 +208,7 @@ class SentFunction:
 
     Attributes:
         call: the function.
-        label: its name in errors.
+        label: name of the function in errors.
         is_of_rows: True if its arguments and results are rows of plain values, for which `pickle` is sufficient and several
         times as fast.
     """
@@ -228,7 +228,7 @@ class SentFunction:
         """The function and the settings of the caller as bytes.
 
         Raises:
-            ConfigurationError: it has values that are bound to this process.
+            ConfigurationError: the function has values that are bound to this process.
         """
         if "packed" not in self._kept:
             own = "Create that object inside the function, or use engine='threads'."
@@ -242,7 +242,7 @@ class SentFunction:
         """Return arguments, or a result, of the function as bytes.
 
         Raises:
-            ConfigurationError: they have values that are bound to this process.
+            ConfigurationError: arguments or result have values that are bound to this process.
         """
         if not self.is_of_rows:
             return _sendable(value, "A job", _ELSEWHERE)
@@ -507,7 +507,7 @@ class _Forked:
         """Wait for the end of the process.
 
         Raises:
-            TimeoutError: it did not end in this many seconds.
+            TimeoutError: the process did not end in this many seconds.
         """
         end, pause = time.monotonic() + (float("inf") if timeout is None else timeout), 0.0005
         while (code := self.poll()) is None:

@@ -95,7 +95,7 @@ def bounded_json(text: str | bytes, most_values: int = 1 << 22) -> str | bytes:
         most_values: maximum number of values; a key counts as two, an object or a list as four.
 
     Raises:
-        ValueError: it has too many values.
+        ValueError: the JSON has too many values.
 
     >>> bounded_json('{"a": [1, 2]}')
     '{"a": [1, 2]}'

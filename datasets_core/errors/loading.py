@@ -508,7 +508,7 @@ class ScriptTimeoutError(DatasetBuildError, TimeoutError):
 
     Args:
         script: the script.
-        doing: the activity, such as "importing it" or "making the rows of split 'train'".
+        doing: the activity, such as "importing it" or "generating the rows of split 'train'".
         seconds: the time limit.
         path, line: the position of its code at that time, if known.
         split: the split that was being generated, if any.

@@ -491,7 +491,9 @@ def _view_parts(array: pa.Array, valid: Mask | None) -> tuple[Lengths, Mask | No
 
 
 def _map_as_list(array: pa.Array) -> pa.Array:
-    """Return a map as the list of `{"key", "value"}` in which it is stored; its keys and items ignore slices."""
+    """Return a map as the list of `{"key", "value"}` in which it is stored; the keys and items of a sliced map are those of
+    the whole.
+    """
     entries = pa.StructArray.from_arrays([array.keys, array.items], ["key", "value"])
     buffers = array.buffers()[:2]
     return pa.Array.from_buffers(pa.list_(entries.type), len(array), buffers, offset=array.offset, children=[entries])
@@ -542,7 +544,7 @@ def _refuse(expressions: Mapping[str, pc.Expression], error: Exception, known: S
     raise ConfigurationError(f"The expression {text} cannot be computed: {reason}. {advice}.") from error
 
 
-_CAST = "Cast the column, as pc.field('a').cast('float64')"
+_CAST = "Cast the column, for example pc.field('a').cast('float64')"
 
 
 def check_precision(expressions: Mapping[str, pc.Expression], kinds: pa.Schema, used: pa.Schema) -> None:
@@ -552,7 +554,7 @@ def check_precision(expressions: Mapping[str, pc.Expression], kinds: pa.Schema, 
     for name, expression in expressions.items():
         if kinds.field(name).type == pa.float32() and "to_type=float" not in str(expression):
             raise ConfigurationError(
-                f"Arrow computes {expression} in float32, because its number fits into it, and loses digits. {_CAST}."
+                f"Arrow computes {expression} in float32, because its constant fits into float32, which loses digits. {_CAST}."
             )
 
 
@@ -569,6 +571,6 @@ def truths(expression: pc.Expression, table: pa.Table, known: Sequence[str]) -> 
     """
     found = computed({"keep": expression}, table, known).column(0)
     if not (types.is_boolean(found.type) or types.is_null(found.type)):
-        reason = f"filter() takes an expression of booleans, but {expression} gives {found.type}"
+        reason = f"filter() takes a boolean expression, but {expression} has the type {found.type}"
         raise ConfigurationError(f"{reason}", advice="Compare it to a value")
     return found.cast(pa.bool_())

@@ -279,7 +279,7 @@ _DIRECT: tuple[type, ...] = (dict, list, tuple, datetime.datetime, decimal.Decim
 
 
 def _group(value: Any) -> Any:
-    """Return the group of one value for inference, as far as it is known without inspecting its content."""
+    """Return the group of one value for inference, if it is known without inspecting the content."""
     if isinstance(value, np.ndarray):
         return value.dtype, value.ndim
     if isinstance(value, np.generic):

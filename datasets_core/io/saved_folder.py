@@ -23,6 +23,7 @@ from datasets_core import files
 from datasets_core.config import settings
 from datasets_core.errors import (
     ArgumentTypeError,
+    ColumnLimitError,
     ConfigurationError,
     DamagedShardError,
     DatasetsCoreError,
@@ -139,7 +140,7 @@ class Saved:
                 ),
                 index_files=tuple(_inside(found["filename"]) for found in state.get("_indices_data_files") or ()),
             )
-        except ManifestError:
+        except (ColumnLimitError, ManifestError):
             raise
         except (KeyError, TypeError, ValueError, AttributeError, OverflowError) as error:
             reason = f"the state is invalid ({type(error).__name__}: {error})"
@@ -265,7 +266,7 @@ def open_saved(
         folder: its folder.
         saved: its description.
         in_memory: True to read the files instead of mapping them; None reads files below the setting `max_memory_bytes`.
-        storage_options: for fsspec.
+        storage_options: options for fsspec.
 
     Raises:
         DamagedShardError: a file is missing or truncated, or its rows are inconsistent.
@@ -367,7 +368,7 @@ def place(staged: StagedFolder, target: str, parts: Mapping[str, Saved], *, grou
         target: local folder or URL.
         parts: description of each part; a single dataset is the part `""`.
         group: True for the splits of a dictionary.
-        storage_options: for fsspec.
+        storage_options: options for fsspec.
 
     Raises:
         ConfigurationError: the target contains a built dataset.

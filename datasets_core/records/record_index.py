@@ -206,7 +206,7 @@ def has_index_beside(path: str | os.PathLike[str]) -> bool:
     """Return True if `index_beside` finds an index; only its existence is checked.
 
     Raises:
-        DownloadError: its existence cannot be determined.
+        DownloadError: the existence of the index cannot be determined.
     """
     beside = place_beside(path)
     if isinstance(beside, str):

@@ -112,7 +112,7 @@ def files_of(folder: str, wanted: Collected, *, but: str, place: Place = ON_DISK
     first parts of their names may be missing.
 
     Args:
-        folder: of the script.
+        folder: folder of the script.
         wanted: the import.
         but: the script itself, which is not one of its own modules.
         place: returns which files exist.
@@ -233,7 +233,7 @@ def read_script(path: str | os.PathLike[str], *, is_confined: bool = False, plac
 
     Raises:
         DatasetNotFoundError: the file does not exist.
-        ScriptError: not Python, too large, or a relative import from outside the script's folder or from a URL.
+        ScriptError: the script is not Python or too large, or imports from outside its folder or from a URL.
     """
     full = os.path.abspath(os.fspath(path))
     folder, stem = os.path.dirname(full), os.path.basename(full).removesuffix(".py")
@@ -357,11 +357,11 @@ def scan(path: str, text: bytes) -> Imports:
     """Return all imports in a text.
 
     Raises:
-        ScriptError: the text is not Python; names the line.
+        ScriptError: the text is not Python; the error names the line.
     """
     try:
         if codecs.lookup(tokenize.detect_encoding(io.BytesIO(text).readline)[0]).name in _SLOW_CODECS:
-            raise ScriptError(path, "it is written in an encoding that no script needs", advice="Write it as UTF-8")
+            raise ScriptError(path, "it is written in an unsupported encoding", advice="Write it as UTF-8")
         tree = ast.parse(text, path)
         _refuse_remote(tree, path, text)
     except SyntaxError as error:
@@ -369,7 +369,7 @@ def scan(path: str, text: bytes) -> Imports:
     except (ValueError, tokenize.TokenError) as error:  # a null byte
         raise ScriptError(path, f"it is not valid Python ({error})") from error
     except (RecursionError, MemoryError) as error:
-        raise ScriptError(path, "its expressions are nested too deep") from error
+        raise ScriptError(path, "its expressions are nested too deeply") from error
     relative: list[Relative] = []
     needed: list[tuple[str, int]] = []
     collected: list[Collected] = []

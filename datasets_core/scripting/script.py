@@ -65,7 +65,7 @@ def ran(script: Script, work: Callable[[], T], *, doing: str, deadline: Deadline
         script: the script.
         work: runs the code.
         doing: "importing it", "creating its builder".
-        deadline: of the work.
+        deadline: deadline of the work.
 
     Raises:
         MissingDependencyError: a package is not installed.
@@ -119,8 +119,8 @@ def rewritten(text: bytes, path: str, own: Mapping[str, str] = MappingProxyType(
     `__import__` of a constant name.  Lines and columns do not change.
 
     Args:
-        text: of the module.
-        path: of the file.
+        text: text of the module.
+        path: path of the file.
         own: modules of the script, including those of its collection, by their names in the text.
 
     >>> space = {}
@@ -297,7 +297,7 @@ class _Shipped:
     """A script as an attribute of its builder class.
 
     Engines send classes of a script by value.  With this attribute the texts are sent along, and unpickling makes them
-    importable:: a relative import inside a function works in the worker too.
+    importable: a relative import inside a function works in the worker too.
     """
 
     script: Script

@@ -27,6 +27,12 @@ _CANNOT_SWAP = {errno.EINVAL, errno.ENOSYS, errno.ENOTSUP, errno.EOPNOTSUPP, err
 _LINUX_EXCHANGE, _MAC_SWAP, _HERE = 2, 2, -100
 
 
+def discard(folder: str) -> None:
+    """Remove a folder that is no longer read, as far as possible now; the next clean-up removes the rest."""
+    with contextlib.suppress(OSError):  # `ignore_errors` passes over no folder that cannot be closed
+        shutil.rmtree(folder, ignore_errors=True)
+
+
 class StagedFolder:
     """Context manager: a new folder for `target` that is removed at the end of the block, unless it was put in place.
 
@@ -57,7 +63,7 @@ class StagedFolder:
                 _make_folder(self.target)
             base = self.target if self.is_beside else os.path.join(self.target, _INSIDE)
             for dead in _dead(base):
-                shutil.rmtree(dead, ignore_errors=True)
+                discard(dead)
             self.path = staging_path(base)
             try:
                 os.mkdir(self.path)
@@ -79,7 +85,7 @@ class StagedFolder:
         if self._lock is not None:
             lock, self._lock = self._lock, None
             os.close(lock)
-        shutil.rmtree(self.path, ignore_errors=True)
+        discard(self.path)
 
     def take_place(self) -> bool:
         """Move to `target` by one rename; return False, and do nothing, if the system cannot do that.
@@ -107,7 +113,7 @@ class StagedFolder:
     def sync(self) -> None:
         """Synchronize all files to the disk before they replace others.
 
-        If they replace nothing, this is left to the system, as for any copy, since it takes as long as the copy."""
+        If there is nothing to replace, this is left to the system, as for any copy, since it takes as long as the copy."""
         with files.disk_errors(self.target):
             for folder, _, names in os.walk(self.path):
                 for name in names:
@@ -116,7 +122,7 @@ class StagedFolder:
 
 
 def exchange(one: str, other: str) -> bool:
-    """Swap two folders of one file system in one step; False if the system or the file system cannot.
+    """Swap two folders of one file system in one step; return False if the system or the file system cannot do that.
 
     >>> import os, tempfile
     >>> with tempfile.TemporaryDirectory() as folder:
@@ -250,9 +256,9 @@ def write_whole(
 
     Args:
         path: the target.
-        schema: of the batches, whose metadata may differ from it.
+        schema: schema of the batches, whose metadata may differ from it.
         batches: the rows.
-        as_stream: in Arrow's stream format, instead of its file format.
+        as_stream: True to write Arrow's stream format instead of its file format.
         needed: bytes, where known, for the error of a full disk.
 
     Raises:

@@ -220,7 +220,7 @@ class _Head:
     """The rows whose positions are computed.
 
     Attributes:
-        rows: their order; divided into lanes if the stream is.
+        rows: the rows in their order, divided into lanes if the stream is.
         num_rows: number of rows of the whole stream; None if unknown before the rows are read.
         shuffle: the last step that mixes rows.
         split: the step that divides them among ranks.

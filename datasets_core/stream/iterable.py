@@ -79,7 +79,7 @@ class IterableDataset(StreamExports, StreamMaking, Frames):
         plan: source of the rows, and steps.
         info: metadata of the dataset.
         split: name of the split.
-        format: of the rows.
+        format: format of the rows.
 
     Example:
         >>> stream = IterableDataset.from_dict({"a": [1, 2, 3]})
@@ -185,7 +185,7 @@ class IterableDataset(StreamExports, StreamMaking, Frames):
     ) -> Self:
         """Return the rows in a random order that depends only on the seed and the epoch: see `set_epoch`.
 
-        The order is computed, so no row waits in a buffer and a saved state stays small.  If rows lie in blocks that can be
+        The order is computed, so no row waits in a buffer, and saved states are small.  If rows lie in blocks that can be
         read separately, such as row groups of Parquet and record batches of Arrow files, the blocks are permuted, and rows mix
         in windows of 16 blocks, or of the blocks of `buffer_size` rows if those are more, limited by the setting
         `stream_window_bytes` of decoded data; the first windows are smaller.  In other files rows mix in windows of
@@ -199,8 +199,8 @@ class IterableDataset(StreamExports, StreamMaking, Frames):
             max_buffer_input_shards: ignored: windows mix all shards.
             window_bytes: decoded bytes of a window of blocks, regardless of `buffer_size`.
             reshuffle_each_iteration: True makes each further iteration, and each round of a `repeat`, the next epoch, with
-                another order; else the order stays until `set_epoch`.  In a `DataLoader` that starts new workers for each
-                epoch, call `set_epoch` before each epoch.
+                another order; else the order stays the same until `set_epoch` is called.  In a `DataLoader` that starts new
+                workers for each epoch, call `set_epoch` before each epoch.
 
         Raises:
             ConfigurationError: a window has no rows or no bytes, or the seed is negative.
@@ -268,7 +268,7 @@ class IterableDataset(StreamExports, StreamMaking, Frames):
             bandwidth: bytes a second assumed in the estimates of seconds; None: 50 MB, or 500 MB for local files.
 
         Raises:
-            ConfigurationError: an invalid number.
+            ConfigurationError: a number is invalid.
 
         Example:
             >>> stream = Dataset.from_dict({"a": [1, 2, 3]}).to_iterable_dataset()
@@ -523,17 +523,17 @@ class IterableDataset(StreamExports, StreamMaking, Frames):
     def from_spark(
         cls, df: Any, split: NamedSplit | str | None = None, features: Features | None = None, **kwargs: Any
     ) -> Self:
-        """Return a stream of the rows of a Spark frame, collected by the driver as Arrow data.
+        """Return a stream of the rows of a Spark frame, which its workers write, a file for each partition.
 
         Args:
             df: the frame.
             split: name of the split; "train" if None.
             features: types of the columns; None: those of the frame.
-            kwargs: those of `Dataset.from_spark`, which are ignored.
+            kwargs: `cache_dir` and `keep_in_memory` of `Dataset.from_spark`; its other ones are ignored.
 
         Raises:
             MissingDependencyError: pyspark is not installed.
-            CastError: a column that does not fit its feature.
+            CastError: a column does not fit its feature.
 
         Example:
             >>> from pyspark.sql import SparkSession
@@ -542,11 +542,12 @@ class IterableDataset(StreamExports, StreamMaking, Frames):
             [{'a': 1, 'b': 'x'}]
             >>> spark.stop()
         """
-        from datasets_core.io.tables import check_spark_options, rows_of_spark  # 10 ms that other streams do without
+        from datasets_core.io.clusters import check_spark_options, rows_of_spark  # 10 ms that other streams do without
 
         options = ("keep_in_memory", "cache_dir", "working_dir", "load_from_cache_file")
         check_spark_options({name: value for name, value in kwargs.items() if name not in options})
-        return cls._of_rows(rows_of_spark(Rows, df, split, features))
+        where, is_held = kwargs.get("cache_dir"), bool(kwargs.get("keep_in_memory"))
+        return cls._of_rows(rows_of_spark(Rows, df, split, features, where, keep_in_memory=is_held))
 
     @classmethod
     def _of_rows(cls, rows: Rows, num_shards: int = 1) -> Self:

@@ -150,7 +150,7 @@ class IterableDatasetDict(SplitMapping[IterableDataset]):
             dataset_dict_path: local folder or URL.
             max_shard_size: approximate bytes of the rows of a file.
             num_shards: number of files of each split; default: as many as `max_shard_size` requires.
-            storage_options: for the file system of a URL.
+            storage_options: options of the file system of a URL.
             engine: what writes the files of `num_shards`; see `Dataset.map`.
 
         Raises:

@@ -93,11 +93,11 @@ class RowIterator:
     """The rows of a stream, or its batches, one after the other.
 
     Args:
-        stream: whose rows they are.
+        stream: the stream that the rows belong to.
         show: returns the function that formats deliveries; it is called with the first delivery.
         read: reads the node from a state.
         node: the node of the rows.
-        place: where to begin.
+        place: the place at which to begin.
 
     >>> stream = Dataset.from_dict({"a": [1, 2, 3]}).to_iterable_dataset()
     >>> rows = iter(stream)

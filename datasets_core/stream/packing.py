@@ -180,8 +180,8 @@ class _Pieces(NamedTuple):
 
     Attributes:
         rows: the row of each.
-        starts: its start in the row.
-        lengths: its length.
+        starts: the start of each in its row.
+        lengths: the length of each.
     """
 
     rows: Ints

@@ -440,7 +440,7 @@ class Plan:
 
     @property
     def changes_by_epoch(self) -> bool:
-        """True if each epoch has its own order, so that each iteration is an epoch of its own."""
+        """True if each epoch has its own order, so that each iteration is a new epoch."""
         return self.source.changes_by_epoch or any(step.reshuffles for step in self.steps)
 
     @property
@@ -516,7 +516,7 @@ class Plan:
 
 
 def _for_reading(steps: tuple[Step, ...]) -> tuple[Step, ...]:
-    """The steps, with a shared count of the rows that fail in one pass."""
+    """Return the steps, with a shared count of the rows that fail in one pass."""
     ledgers = [step.errors for step in steps if step.errors is not None]
     if not ledgers:
         return steps

@@ -165,7 +165,7 @@ def check_free(wanted: Sequence[str], known: Sequence[str]) -> None:
     """Raise an error if one of the columns already exists.
 
     Raises:
-        ConfigurationError: the first of them.
+        ConfigurationError: a column exists; the error names the first one.
     """
     for name in wanted:
         if name in known:
@@ -233,7 +233,7 @@ def check_steps(steps: Sequence[Step]) -> None:
     """Raise an error for steps whose rows have no origin.
 
     Raises:
-        ConfigurationError: the first of them.
+        ConfigurationError: a step makes rows from several; the error names the first one.
     """
     for step in steps:
         if step.joins_rows or step.unit is None:
@@ -263,7 +263,7 @@ def place_of(source: RowsOfFiles, id: str | bytes, epoch: int) -> int:
     """Return the place in the order of an epoch at which the row with this id comes first.
 
     Raises:
-        RowIdError: no row of these files has it.
+        RowIdError: no row of these files has the id.
     """
     files, rows = zip(*_found(source, id), strict=True)
     return int(source.in_epoch(epoch).places_of(np.array(files, np.int64), np.array(rows, np.int64)).min())
@@ -273,7 +273,7 @@ def rows_by_id(source: RowsOfFiles, ids: Sequence[str | bytes]) -> RowsById:
     """Return the rows with these ids, in the order of the ids.
 
     Raises:
-        RowIdError: no row of these files has one of them.
+        RowIdError: no row of these files has one of the ids.
     """
     found = np.array([_found(source, id_)[0] for id_ in ids], np.int64).reshape(-1, 2)
     return RowsById(source, found)

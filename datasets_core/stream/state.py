@@ -61,7 +61,7 @@ def unfolded(at: Any, same: Any) -> Any:
     ['a', 7]
 
     Raises:
-        StreamStateError: it refers to an entry that does not exist.
+        StreamStateError: the value refers to an entry that does not exist.
     """
     if isinstance(at, Mapping):
         if set(at) != {_KEY}:
@@ -111,7 +111,7 @@ def check_versions(indexes: Iterable[BlockIndex], seen: Sequence[Sequence[Any]])
     """Compare the file versions in a state with those of the files; reads footers that are not known.
 
     Args:
-        indexes: of the files.
+        indexes: indexes of the files.
         seen: the result of `versions_relied_on` when the state was saved.
 
     Raises:
@@ -143,7 +143,7 @@ def joined(each: Sequence[Any]) -> Seen | None:
     [[2, 'b', '']]
 
     Raises:
-        StreamStateError: they have different versions.
+        StreamStateError: the states have different versions of a file.
     """
     known = [seen for seen in each if seen is not None]
     if not known:
@@ -246,7 +246,7 @@ def read(state: Any, signature: list[list[Any]], *, has_seed: bool = False, lane
 
     Args:
         state: the saved state.
-        signature: of the plan that loads it.
+        signature: signature of the plan that loads it.
         has_seed: True if that plan drew a seed, so the state must have one.
         lanes: number of lanes of its rows; None: not divided.
 
@@ -362,9 +362,9 @@ def _check_plan(theirs: list[list[Any]], ours: list[list[Any]]) -> None:
         _check_parts(theirs[0][2], ours[0][2])
     for number, (their, our) in enumerate(zip(theirs, ours, strict=False)):
         if their != our and (number or not has_parts):
-            where = "starts with" if not number else f"has as step {number}"
-            differs = f"{their[0]}, but this one {our[0]}" if their[0] != our[0] else f"another {our[0]} than this one"
-            raise StreamStateError(f"The state belongs to a stream that {where} {differs}. {advice}")
+            where = "that starts with" if not number else f"whose step {number} is"
+            differs = f"{their[0]}, but this one has {our[0]}" if their[0] != our[0] else f"another {our[0]} than this one's"
+            raise StreamStateError(f"The state belongs to a stream {where} {differs}. {advice}")
     if len(theirs) != len(ours):
         longer, whose = (theirs, "the other") if len(theirs) > len(ours) else (ours, "this one")
         step = longer[min(len(theirs), len(ours))][0]
@@ -386,7 +386,7 @@ def _check_parts(theirs: list[list[str]], ours: list[list[str]]) -> None:
         their, our = more[0]
     what = next(part[0] for part in (their, our) if part is not None)
     texts = ["none" if part is None else part[1] for part in (their, our)]
-    differs = f"{texts[0]}, but this stream {texts[1]}" if texts[0] != texts[1] else f"another {texts[1]} than this stream"
+    differs = f"{texts[0]}, but this stream has {texts[1]}" if texts[0] != texts[1] else f"another {texts[1]} than this stream"
     raise StreamStateError(
         f"The state belongs to another {what}: it has {differs}",
         advice="Load it into a stream of the same dataset, split and read config",
@@ -452,8 +452,8 @@ def merge_states(states: Iterable[Any]) -> dict[str, Any]:
     they stopped.  Lanes with fewer rows delivered, since one rank was ahead, catch up first.
 
     Args:
-        states: of all ranks: each the result of `state_dict` of the stream, or of torchdata's `StatefulDataLoader`, which
-            contains the states of its workers, or dicts and lists that contain such states.
+        states: the states of all ranks: each is the result of `state_dict` of the stream, or of torchdata's
+            `StatefulDataLoader`, which contains the states of its workers, or dicts and lists that contain such states.
 
     Raises:
         StreamStateError: a value is not a state, the states belong to different streams or epochs, or a lane is missing or
@@ -504,7 +504,7 @@ def check_alike(states: list[dict[str, Any]]) -> None:
     """Check that states belong to one stream divided by lanes, and to one epoch.
 
     Raises:
-        StreamStateError: they do not.
+        StreamStateError: the states belong to different streams or epochs.
     """
     first = states[0]
     for state in states:
@@ -529,7 +529,7 @@ def stream_states(found: Any) -> Iterator[dict[str, Any]]:
 
     Raises:
         StreamStateError: a loader continued to read after it took the states of its workers.
-        ArgumentTypeError: a value that cannot contain states.
+        ArgumentTypeError: a value cannot contain states.
     """
     if isinstance(found, (str, bytes)) or not isinstance(found, Iterable):
         raise ArgumentTypeError(
@@ -618,7 +618,7 @@ def audit(states: Iterable[Any], stream: Streamed) -> Audit:
     rows count as missing.
 
     Args:
-        states: of all ranks and workers, see `merge_states`.
+        states: the states of all ranks and workers; see `merge_states`.
         stream: the stream of any rank, divided by `split_dataset_by_node` as theirs were.
 
     Returns:

@@ -167,7 +167,7 @@ class Step(ABC):
         return self
 
     def for_shard(self, index: int) -> Step:
-        """Return the step for one logical shard, if it draws an order of its own."""
+        """Return the step for one logical shard, if it draws its own order."""
         return self
 
     def signed(self, *, is_elastic: bool) -> list[Any]:

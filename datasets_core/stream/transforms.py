@@ -57,7 +57,7 @@ class Transforming(Streamed):
                 does not return are removed.
             batch_size: rows of a batch; None or 0 for all.
             drop_last_batch: leave out the last batch if it has fewer rows.
-            remove_columns: columns removed before the update: those that the function returns stay.
+            remove_columns: columns removed before the update; columns of these names that the function returns are kept.
             features: the columns of the result, with the target types of the values.
             fn_kwargs: keyword arguments of the function.
             num_workers: number of calls at once, ahead of the reader; rows keep their order.  0 calls it when rows are
@@ -67,7 +67,7 @@ class Transforming(Streamed):
             on_error: "raise", "skip" or "null": action for rows at which this function fails; None: see `on_error`.
 
         Raises:
-            UnknownColumnError: a column that does not exist.
+            UnknownColumnError: a column does not exist.
             ArgumentTypeError: the function returns a value that is not a dict of columns.
             WorkerDiedError: (while reading) a process of `engine="processes"` was killed.
 
@@ -99,10 +99,11 @@ class Transforming(Streamed):
             function: takes a row and returns whether to keep it; or (`batched`) takes columns and returns a list of booleans;
                 or an expression such as `pc.field("a") > 1`, which Arrow computes for `batch_size` rows together.
             with_indices, input_columns, batched, batch_size, fn_kwargs, num_workers, engine: see `map`.
-            on_error: "raise" or "skip" (as is "null"): action for rows at which this function fails; None: see `on_error`.
+            on_error: "raise" or "skip" ("null" has the same effect): action for rows at which this function fails; None: see
+                `on_error`.
 
         Raises:
-            UnknownColumnError: a column that does not exist.
+            UnknownColumnError: a column does not exist.
             MaskLengthError: a batched function did not return one boolean for each row.
 
         Example:
@@ -209,7 +210,7 @@ class Transforming(Streamed):
                 windows leave less room in rows, and cost more when resuming.
 
         Raises:
-            UnknownColumnError: a column that does not exist.
+            UnknownColumnError: a column does not exist.
             ConfigurationError: a column does not contain lists, the lists of a row differ in length, or a row is overlong with
                 "raise".
 
@@ -246,7 +247,7 @@ class Transforming(Streamed):
         several (`batch`, a batched `map`, `pack`) remove the ids: add them before such steps.
 
         Args:
-            columns: which of the three, in this order after the others.
+            columns: the columns to add, of these three; they follow the other columns in this order.
 
         Raises:
             ConfigurationError: a column is unknown or already exists, or rows are made from several.
@@ -417,7 +418,7 @@ class Transforming(Streamed):
                 `"arrow"`.
 
         Raises:
-            ConfigurationError: an unknown format.
+            ConfigurationError: the format is unknown.
             MissingDependencyError: the package of the format is not installed.
 
         Example:

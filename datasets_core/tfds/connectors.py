@@ -469,7 +469,7 @@ class _Columns(Features):
         """Return the row of a serialized `tf.train.Example` that TFDS wrote, with arrays and numpy scalars as values.
 
         Args:
-            serialized_example: its bytes.
+            serialized_example: bytes of the message.
             decoders: ignored.
 
         Raises:
@@ -521,7 +521,7 @@ class SerializedInfo(dict[str, Any]):
         self.features = features
 
     def parse(self, serialized: Any) -> dict[str, Any]:
-        """Return a serialized row in stored form, with images as files.
+        """Parse a serialized row; return it in stored form, with images as files.
 
         Raises:
             ExampleError: the record does not fit the features.
@@ -581,7 +581,7 @@ class FeaturesDict(_Columns):
         """The feature of one dict of a list of dicts, which is a dict of lists in prepared folders.
 
         Raises:
-            AttributeError: not all of the features are lists.
+            AttributeError: some of the features are not lists.
         """
         if not self or not all(isinstance(each, List) for each in self.values()):
             raise AttributeError("FeaturesDict has no attribute 'feature', since not all of its features are lists")
@@ -644,7 +644,7 @@ _ARRAYS: dict[str, Any] = {each.__name__: each for each in (Array2D, Array3D, Ar
 
 
 def connector_of(given: Any) -> Any:
-    """Return a feature, or a value that stands for one, as a feature with the attributes of TFDS.
+    """Return a feature, or a value that represents one, as a feature with the attributes of TFDS.
 
     >>> connector_of(np.int64).dtype == np.int64, connector_of(List(ClassLabel(names=["a"]))).names
     (True, ['a'])

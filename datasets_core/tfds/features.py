@@ -43,7 +43,7 @@ DocArg = Any
 
 
 class Documentation(NamedTuple):
-    """A description of a feature; accepted, but without effect."""
+    """A description of a feature; it is accepted, but has no effect."""
 
     desc: str | None = None
     value_range: str | None = None

@@ -47,7 +47,7 @@ class ReadInstruction(splits.ReadInstruction, metaclass=_IsAnyInstruction):
         split_name: name of the split; for the union of all splits pass the string `all` instead of an instruction.
         from_, to: bounds as in a Python slice; None is an open end.
         unit: `abs` (rows, the default), `%` or `shard`.
-        rounding: with unit `%`, `closest` (default) or `pct1_dropremainder`; other units round nothing.
+        rounding: with unit `%`, `closest` (default) or `pct1_dropremainder`; other units are not rounded.
 
     Raises:
         SplitSyntaxError: a name, bound, unit or rounding is invalid.

@@ -427,7 +427,7 @@ class DatasetBuilder(SplitReading, LibraryBuilder):
                 changed = self._with_bytes(error)
                 if changed is None:
                     raise
-                text = "Column %r of %s has bytes that are not UTF-8 text. It is built again, as a column of bytes."
+                text = "Column %r of %s has bytes that are not UTF-8 text. The dataset is built again with a column of bytes."
                 logger.warning(text, error.column, self.label)
                 self.info.features = changed
 

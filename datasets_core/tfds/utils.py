@@ -393,8 +393,8 @@ def ffmpeg_run(args: list[str], stdin: bytes | None = None, timeout: int | None 
     """Run the program ffmpeg, and return its output.
 
     Args:
-        args: its arguments.
-        stdin: its input.
+        args: arguments of ffmpeg.
+        stdin: input of ffmpeg.
         timeout: seconds to wait for it.
 
     Raises:
@@ -468,7 +468,7 @@ class _Conll(GeneratorBasedBuilder, skip_registration=True):
         """Return the info of the dataset, with the features of its config.
 
         Args:
-            kwargs: those of `tfds.core.DatasetInfo`.
+            kwargs: arguments of `tfds.core.DatasetInfo`.
         """
         told = {name: value for name, value in kwargs.items() if value is not None}
         return self.dataset_info_from_configs(features=self.builder_config.features_dict, **told)
@@ -592,7 +592,7 @@ def get_universal_morphology_config(
     """Return the config of a language of Universal Dependencies.
 
     Args:
-        language: its name.
+        language: name of the language.
         features: features of a row.
         name: name of the config; default: the language.
         description: description for users.

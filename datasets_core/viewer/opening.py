@@ -48,8 +48,8 @@ class Opened:
     """A dataset opened in the viewer.
 
     Args:
-        title: its name.
-        queries: its rows.
+        title: name of the dataset.
+        queries: queries of its rows.
         split: the split expression that is shown first.
         builder: the builder it comes from; None for rows passed by a program.
         folder: folder of its files, if it was saved.

@@ -327,7 +327,7 @@ class _PairCounts:
 
     Args:
         key: the dragged column, and the other filters.
-        base: which rows are counted at all.
+        base: mask of the rows that may be counted; None: all.
     """
 
     def __init__(self, key: tuple[str | None, str], base: Mask | None) -> None:

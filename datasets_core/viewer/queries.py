@@ -308,7 +308,7 @@ class Queries:
 
         Raises:
             UnknownColumnError, ConfigurationError: there is no medium at that place.
-            UntrustedPathError, MediaNotFoundError: its path may not be opened, or its file does not exist.
+            UntrustedPathError, MediaNotFoundError: the path of the medium may not be opened, or its file does not exist.
         """
         rows = self.base(view).rows
         _check(rows, [column])
@@ -322,7 +322,7 @@ class Queries:
             raise ConfigurationError(f"Row {number:,} has no file in column {column!r} at {list(path)}.") from error
 
     def pictures(self, view: View, names: Sequence[str] | None, wait_seconds: float) -> dict[str, Any]:
-        """Return the pictures of the columns of a view that are known so far."""
+        """Return the charts of the columns of a view that are known so far."""
         from datasets_core.viewer.pictures import Picture
 
         base = self.base(view)

@@ -73,7 +73,7 @@ def report_of(opened: Opened, path: str | os.PathLike[str], *, split: str | None
     Args:
         opened: the dataset.
         path: path of the new file.
-        split: a split expression, for a report of these rows alone.
+        split: a split expression, to report on these rows only.
     """
     if opened.streams:
         raise ConfigurationError("A report reads all rows, and a stream may have no end", advice="Load it without streaming")
@@ -259,7 +259,7 @@ class _Report:
     """The page of one dataset.
 
     Args:
-        title: its name.
+        title: title of the page.
         splits: the rows of each split; none is empty.
     """
 

@@ -1,4 +1,4 @@
-"""The server of the viewer: on this machine alone, behind a token; rows as Arrow streams, media in parts."""
+"""The server of the viewer, on this machine and protected by a token; it sends rows as Arrow streams, and media in parts."""
 
 from __future__ import annotations
 
@@ -303,7 +303,7 @@ def application(opened: Opened, token: str, hosts: set[str] | None, cookie: str 
         async for part in request.stream():
             body += part
             if len(body) > _MOST_QUESTION_BYTES:
-                return JSONResponse({"error": "The question is too long."}, 413)
+                return JSONResponse({"error": "The request is too long."}, 413)
         try:
             asked = json.loads(body or b"{}")
             if not isinstance(asked, dict):
@@ -560,7 +560,7 @@ def _is_interactive() -> bool:
 
 
 def view(dataset: Any, other: Any = None, *, port: int = 0, open_browser: bool = True, block: bool | None = None) -> Viewer:
-    """Show a dataset in the browser of this machine: a table of all rows, with pictures of the columns to filter by.
+    """Show a dataset in the browser of this machine: a table of all rows, with charts of the columns by which it is filtered.
 
     Args:
         dataset: a `Dataset`, a `DatasetDict`, an `IterableDataset` or an `IterableDatasetDict`.

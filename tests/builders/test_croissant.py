@@ -21,6 +21,7 @@ from datasets_core.errors import (
     FileFormatError,
     NonMatchingChecksumError,
     UnknownConfigError,
+    UntrustedPathError,
 )
 from datasets_core.features.base import List, Value
 from datasets_core.features.media.types import Image
@@ -474,6 +475,14 @@ def test_a_file_that_does_not_lie_beside_the_description_is_refused(load: Load, 
         load({}, [file("a", contentUrl=url)], [record_set])
 
 
+@pytest.mark.parametrize("url", ["s3://bucket/a.csv", "gs://bucket/a.csv", "ftp://169.254.169.254/a.csv"])
+def test_a_file_of_a_store_is_read_with_the_credentials_of_the_user_only_where_the_user_says_so(load: Load, url: str) -> None:
+    record_set = records("r", field("r/t", "sc:Text", of("a", column="t")))
+    with pytest.raises(UntrustedPathError) as caught:
+        load({}, [file("a", contentUrl=url)], [record_set])
+    assert caught.value.path == url
+
+
 def test_a_description_leads_nobody_to_the_own_link_of_the_machine(load: Load, monkeypatch: pytest.MonkeyPatch) -> None:
     for name in ("http_proxy", "https_proxy", "all_proxy", "no_proxy"):
         monkeypatch.delenv(name, raising=False)
@@ -481,7 +490,7 @@ def test_a_description_leads_nobody_to_the_own_link_of_the_machine(load: Load, m
     found = [(socket.AF_INET, socket.SOCK_STREAM, 6, "", ("169.254.169.254", 80))]
     monkeypatch.setattr(socket, "getaddrinfo", lambda *where, **how: found)
     record_set = records("r", field("r/t", "sc:Text", of("a", column="t")))
-    with pytest.raises(DownloadError, match="own link"):
+    with pytest.raises(DownloadError, match="link-local"):
         load({}, [file("a", contentUrl="http://data.test/a.csv")], [record_set])
 
 

@@ -199,7 +199,7 @@ def rebinding(monkeypatch):
 def test_a_name_without_an_address_when_it_is_checked_has_none_when_it_is_used(site, manager, rebinding):
     manager.guarded(lambda url, before: looked_up("name.test", 80))
     resolver = rebinding(None, "169.254.169.254")
-    with pytest.raises(DownloadError, match="own link"):
+    with pytest.raises(DownloadError, match="link-local"):
         manager.download(site.at("/a").replace("127.0.0.1", "name.test"))
     assert site.requests == []
     assert set(resolver.asked) == {"name.test"}
@@ -225,7 +225,7 @@ def test_nobody_is_led_to_the_own_link_of_the_machine(site, rebinding, faults, a
     resolver = rebinding(address)
     site.pages["/a"] = faults.page(faults=[faults.answering(302, Location="http://name.test/latest/meta-data")])
     url = site.at("/a") if is_redirect else "http://name.test/latest/meta-data"
-    refused = pytest.raises(DownloadError, match=f"leads to {address}, .* own link")
+    refused = pytest.raises(DownloadError, match=f"resolves to {address}, a link-local")
     with HttpClient() as client, refused, client.send("GET", url):
         pass
     assert resolver.asked == ["name.test"]
@@ -234,7 +234,19 @@ def test_nobody_is_led_to_the_own_link_of_the_machine(site, rebinding, faults, a
 def _written(address):
     """An address of IPv4 in each way to write it as one of IPv6."""
     of_6to4 = ipaddress.IPv6Address((0x2002 << 112) | (int(ipaddress.IPv4Address(address)) << 80))
-    return st.sampled_from([address, f"::ffff:{address}", f"64:ff9b::{address}", f"::{address}", str(of_6to4)])
+    high, low = divmod(int(ipaddress.IPv4Address(address)), 1 << 16)
+    a, b, c, d = ipaddress.IPv4Address(address).packed
+    of_gateways = [  # NAT64 of the local network with prefixes of 96, 48, 56 and 64 bits; SIIT; ISATAP; Teredo
+        f"64:ff9b:1::{address}",
+        f"64:ff9b:1:{high:x}:{low >> 8:x}:{(low & 255) << 8:x}::",
+        f"64:ff9b:1:{a:x}:{b:x}:{c << 8 | d:x}::",
+        f"64:ff9b:1:0:{a:x}:{b << 8 | c:x}:{d << 8:x}:0",
+        f"::ffff:0:{address}",
+        f"2001:db8::5efe:{address}",
+        f"2001:db8::200:5efe:{high:x}:{low:x}",
+        f"2001:0:{high:x}:{low:x}::1",
+    ]
+    return st.sampled_from([address, f"::ffff:{address}", f"64:ff9b::{address}", f"::{address}", str(of_6to4), *of_gateways])
 
 
 @given(st.sampled_from(["169.254.169.254", "100.100.100.200", "168.63.129.16"]).flatmap(_written))

@@ -238,7 +238,7 @@ def test_texts_that_are_hard_to_parse_are_refused(text: bytes) -> None:
         scan("a.py", text)
 
 
-# Modules of a collection are found in it, or beside the script.
+# Modules of a collection are found in it, or next to the script.
 
 BUILDER = """
 import numpy as np
@@ -294,7 +294,7 @@ def test_beside_the_script(tmp_path: Path) -> None:
 def test_nowhere(tmp_path: Path) -> None:
     script = tmp_path / "one.py"
     script.write_text(BUILDER)
-    with pytest.raises(ScriptError, match=r"line 4.*tensorflow_datasets has no 'words' here.*beside the script"):
+    with pytest.raises(ScriptError, match=r"line 4.*tensorflow_datasets has no 'words' here.*next to the script"):
         load_dataset(str(script), cache_dir=tmp_path / "c")
 
 

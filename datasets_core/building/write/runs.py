@@ -244,8 +244,8 @@ class RunWriter:
         folder: an existing local folder.
         stem: prefix of the file names.
         split: the split of the rows.
-        schema: of every batch.
-        file_format: of the final shards.
+        schema: schema of every batch.
+        file_format: format of the final shards.
         ends: returns the rows at which the final shards of the split end, for the bytes and number of its rows; None if there
             are other jobs with rows of the split. Rows that are all in memory at the end are written into final shards.
 
@@ -284,7 +284,7 @@ class RunWriter:
                 self._add(batch)
 
     def close(self) -> list[ShardRecord]:
-        """Write what is left; the records of the files."""
+        """Write the remaining rows; return the records of the files."""
         if self._rows.num_bytes:
             words, sizes = self._rows.sort()
             ends = None if self.runs or self._ends is None or _has_equal(words) else self._ends(int(sizes.sum()), len(sizes))
@@ -394,7 +394,8 @@ def high_words(folder: str, run: Run) -> Words:
 def run_slices(path: str, start: int, stop: int) -> Iterator[pa.RecordBatch]:
     """Yield rows of an Arrow file, mapped as long as they are held; the file itself is closed immediately."""
     try:
-        with pa.memory_map(path) as mapped:
+        mapped = pa.memory_map(path)
+        try:
             reader = pa.ipc.open_file(mapped)
             first = 0
             for index in range(reader.num_record_batches):
@@ -406,6 +407,9 @@ def run_slices(path: str, start: int, stop: int) -> Iterator[pa.RecordBatch]:
                     begin = max(start - first, 0)
                     yield batch.slice(begin, min(stop, last) - first - begin)
                 first = last
+        finally:
+            with contextlib.suppress(OSError):  # it was only read: a failure to close loses nothing
+                mapped.close()
     except OSError as error:  # those of pyarrow have no number, and name no file
         raise DatasetDiskError.of(error, path, action="read") from error
 
@@ -455,7 +459,7 @@ def merge_plan(
     """Write the merge plan of a split.
 
     Args:
-        folder: of the runs.
+        folder: folder of the runs.
         name: the file to write.
         runs: all runs of the split.
         boundaries: the ranks at which shards end.

@@ -461,7 +461,7 @@ class _Fine:
     """Order, hash and pickling of a class with nanoseconds; the standard class follows it among the bases.
 
     Attributes:
-        nanosecond: from 0 to 999.
+        nanosecond: number of nanoseconds, from 0 to 999.
         standard: the class without nanoseconds.
         theirs: the name of the nanoseconds in the class of pandas.
     """

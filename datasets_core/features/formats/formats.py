@@ -218,7 +218,7 @@ def check_format(name: str | None, kwargs: Mapping[str, Any]) -> None:
 
     Raises:
         ConfigurationError: the format does not take an argument, or `custom` is used without a function.
-        MissingDependencyError: its package is not installed.
+        MissingDependencyError: the package of the format is not installed.
     """
     form = TABULAR.get(str(name))
     known = _ARGUMENTS.get(name, ()) if form is None else form.options

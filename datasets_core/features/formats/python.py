@@ -487,11 +487,11 @@ class RowReader:
     """Reads batches of one schema.
 
     Args:
-        schema: of the batches.
-        decoder: for columns whose stored values differ from those that users see; None if there are none.
+        schema: schema of the batches.
+        decoder: decodes columns whose stored values differ from those that users see; None if there are none.
 
     Attributes:
-        names: of the columns.
+        names: names of the columns.
         decodes: the columns that the decoder converts.
         is_quick: True if single values of every column are read from its buffers.
         can_gather: True if pyarrow supports `take` for every column.

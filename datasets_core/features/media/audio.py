@@ -299,7 +299,7 @@ def _reader(stored: Mapping[str, Any], wanted: SampleRequest, paths: MediaPaths)
         raise first
     reason = reason_of(first)
     if getattr(first, "code", None) == _UNKNOWN_FORMAT and isinstance(failures[-1], MissingDependencyError):
-        reason += " by soundfile; torchcodec, which is not installed, knows m4a, aac and others (datasets_core[video])"
+        reason += " by soundfile; torchcodec, which is not installed, supports m4a, aac and others (datasets_core[video])"
     raise MediaDecodeError(name, reason) from first
 
 
@@ -325,7 +325,7 @@ def import_soundfile(needed_for: str) -> Any:
     """Return the package soundfile.
 
     Raises:
-        MissingDependencyError: it is not installed.
+        MissingDependencyError: soundfile is not installed.
     """
     try:
         import soundfile
@@ -398,7 +398,7 @@ class Audio(Media):
         sampling_rate: the rate to resample to; None leaves each sound at its own.
         decode: False returns `{"bytes": …, "path": …}`, which needs no package.
         num_channels: 1 mixes to mono, 2 makes stereo; None leaves the channels.
-        stream_index: which stream of the file; None takes the best.
+        stream_index: number of the stream in the file; None takes the best.
         id: a name that is kept, but has no effect.
 
     Example:

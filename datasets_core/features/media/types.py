@@ -388,7 +388,7 @@ class Video(Media):
 
     Args:
         decode: False returns `{"bytes": …, "path": …}`, for which torchcodec is not needed.
-        stream_index: which stream of the file; None takes the best.
+        stream_index: number of the stream in the file; None takes the best.
         dimension_order: order of the dimensions of decoded frames, `"NCHW"` or `"NHWC"`.
         num_ffmpeg_threads: number of threads that decode.
         device: the device to which frames are decoded.

@@ -103,11 +103,11 @@ class NestedDataStructure:
 
 
 def cast_to_python_objects(obj: Any, only_1d_for_numpy: bool = False, optimize_list_casting: bool = True) -> Any:
-    """Return a value with tensors as arrays, and objects of pandas as lists, dicts, and times of Python.
+    """Return a value with tensors as arrays, and pandas objects as Python lists, dicts and times.
 
     Args:
         obj: the value.
-        only_1d_for_numpy: True to return arrays of more dimensions as lists of arrays of one.
+        only_1d_for_numpy: True to return arrays of more dimensions as lists of one-dimensional arrays.
         optimize_list_casting: ignored.
 
     >>> cast_to_python_objects({"a": np.ones((1, 2), "int8"), "b": (np.float64(1),)}, only_1d_for_numpy=True)
@@ -174,7 +174,7 @@ def extract_path_from_uri(dataset_path: str) -> str:
 
 
 def is_remote_filesystem(fs: Any) -> bool:
-    """Return True if a file system of fsspec is not this disk's."""
+    """Return True if a file system of fsspec is not the local one."""
     protocol = getattr(fs, "protocol", "file")
     return "file" not in ((protocol,) if isinstance(protocol, str) else tuple(protocol))
 
@@ -321,7 +321,7 @@ def map_nested(
         map_list, map_tuple, map_numpy: True to pass the items of lists, tuples or arrays instead of these.
         num_proc, parallel_min_length: ignored: the function is called in this process.
         batched: True to call the function on lists of values, for the list of their results.
-        batch_size: the most values in such a list; None for all.
+        batch_size: maximum number of values in such a list; None for all.
         options: ignored.
 
     >>> map_nested(len, {"a": ["x", "yy"]}), map_nested(len, {"a": ["x", "yy"]}, dict_only=True)
@@ -437,7 +437,7 @@ def temp_seed(seed: int, set_pytorch: bool = False, set_tensorflow: bool = False
 
     Args:
         seed: the seed.
-        set_pytorch: True to seed torch too, with its devices, where it is installed.
+        set_pytorch: True to seed torch and its devices too, if it is installed.
         set_tensorflow: ignored.
     """
     numpy_state, state = np.random.get_state(), random.getstate()
@@ -624,7 +624,7 @@ class AutomaticSpeechRecognition(TaskTemplate):
         """
         if not isinstance(features.get(self.audio_column), Audio):
             raise ConfigurationError(
-                f"The task {self.task!r} takes its sounds from column {self.audio_column!r}, which is not an Audio feature",
+                f"The task {self.task!r} takes its audio from column {self.audio_column!r}, which is not an Audio feature",
                 advice="Name a column of audio clips, or leave the task out",
             )
         aligned = copy.copy(self)

@@ -17,6 +17,7 @@ from datasets_core.building.hooks import BuilderConfig, check_name
 from datasets_core.building.versions import BlockedVersions, Versions
 from datasets_core.errors import ConfigurationError, DatasetsCoreError, ScriptError
 from datasets_core.features.schema import Features
+from datasets_core.features.serialization import check_forms
 from datasets_core.meta.data_files import DataFilesDict, DataFilesList
 from datasets_core.meta.info import DatasetInfo, info_of
 from datasets_core.meta.version import Version
@@ -144,13 +145,13 @@ class ClassFacts:
     """Checked description of a class of a sandboxed script.
 
     Attributes:
-        class_name, name: of the class, and of its builders.
+        class_name, name: names of the class, and of its builders.
         doc: its docstring.
         configs: its configs, in their order.
         default: the name of the default one.
         version: its version.
         yields: "rows" or "tables".
-        shuffle_on_write, requires_version, is_of_old_datasets: as of `DatasetBuilder`.
+        shuffle_on_write, requires_version, is_of_old_datasets: as for `DatasetBuilder`.
         blocked: versions and configs that its author blocked.
     """
 
@@ -205,7 +206,7 @@ class BuilderFacts:
         release_notes: changes, by version.
         info: its info.
         manual: instructions for manual downloads.
-        rereads, merge_columns, writer_batch_size: as of `DatasetBuilder`.
+        rereads, merge_columns, writer_batch_size: as for `DatasetBuilder`.
     """
 
     config: BuilderConfig
@@ -321,7 +322,7 @@ def _remote_value_of(form: Mapping[str, Any]) -> Any:
     if kind == "version":
         return _version_of(inner)
     if kind == "features":
-        return Features.from_dict(inner)
+        return Features.from_dict(check_forms(inner))
     if kind == "files":
         return files_of(inner)
     if kind == "shown":

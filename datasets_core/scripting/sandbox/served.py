@@ -143,7 +143,7 @@ class RemoteDownloads(DownloadManager):
         return iter_files([self._local(path) for path in leaves(paths)])
 
     def download_custom(self, url_or_urls: Any, custom_download: Callable[[str, str], object]) -> Any:
-        """Return files by a function of the script: see `DownloadManager.download_custom`. It runs here, without network."""
+        """Return files from a function of the script, which has no network here: see `DownloadManager.download_custom`."""
         return self._here().download_custom(url_or_urls, custom_download)
 
     def ship_files_with_pipeline(self, downloaded_path_or_paths: Any, pipeline: Any) -> Any:

@@ -353,7 +353,7 @@ class _Template:
             os.close(watched)
 
     def _clean(self) -> None:
-        """The parent was killed or did not clean up: remove everything that it left."""
+        """Remove everything that the parent left, if it was killed or did not clean up."""
         for process, scratch in self._scratch.items():
             with contextlib.suppress(OSError):
                 os.kill(process, signal.SIGKILL)

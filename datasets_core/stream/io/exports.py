@@ -256,7 +256,7 @@ class StreamExports(StreamPushing):
             dataset_path: local folder or URL.
             max_shard_size: approximate bytes of the rows of a file; None: `max_shard_bytes` of the settings.
             num_shards: number of files, each with a contiguous range of rows, if the stream can be divided in advance.
-            storage_options: for the file system of a URL.
+            storage_options: options of the file system of a URL.
             engine: what writes the files of `num_shards`; see `Dataset.map`.
 
         Raises:
@@ -341,7 +341,7 @@ class StreamMaking(Streamed):
         field: str | None = None,
         **kwargs: Any,
     ) -> Self:
-        """Return a stream of the rows of JSON files: one object a line, a list of objects, or the list under one key of an
+        """Return a stream of the rows of JSON files: one object per line, a list of objects, or the list under one key of an
         object.
 
         Args:

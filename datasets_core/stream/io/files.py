@@ -62,7 +62,7 @@ class Target:
     Attributes:
         template: path or URL, with a field `{index}` if there is more than one file.
         is_sharded: True if there may be more than one file.
-        storage_options: for the file system of a URL.
+        storage_options: options of the file system of a URL.
     """
 
     template: str
@@ -76,7 +76,7 @@ class Target:
         Args:
             given: path or URL.
             suffix: extension of the files in a folder.
-            storage_options: for the file system of a URL.
+            storage_options: options of the file system of a URL.
             is_sharded: True if more than one file may be written.
 
         Raises:
@@ -182,7 +182,7 @@ class WriteRequest:
     Attributes:
         target: path, URL, folder, or an open file.
         batch_size: rows of a batch.
-        storage_options: for the file system of a URL.
+        storage_options: options of the file system of a URL.
         max_shard_size, num_shards: limits of the files.
         options: options of the format.
     """
@@ -353,7 +353,7 @@ def save_streams(
         path: local folder or URL.
         max_shard_size: bytes of rows of a file.
         num_shards: number of files of each split.
-        storage_options: for fsspec.
+        storage_options: options of fsspec.
         group: True if they are the splits of a dictionary.
 
     Raises:

@@ -47,7 +47,7 @@ class StreamPushing(Transforming, Pushable):
 
         Args:
             splits: the rows by split.
-            limits: of the shards of each split.
+            limits: limits of the shards of each split.
             embeds: True if files of media are stored in the rows.
         """
         known = next((found for stream in splits.values() if (found := stream._plan.features) is not None), None)
@@ -71,9 +71,9 @@ class StreamRows:
     """Rows of a stream that are to be written.
 
     Attributes:
-        plan: their source.
-        epoch: of the stream.
-        features: of the columns.
+        plan: source of the rows.
+        epoch: epoch of the stream.
+        features: features of the columns.
         split: name of the split.
         embeds: True if the content of media files is stored in the rows.
         is_told: True if the features come from the stream instead of its first rows.
@@ -92,10 +92,10 @@ class StreamRows:
 
         Args:
             plan: source of the rows.
-            epoch: of the stream.
+            epoch: epoch of the stream.
             split: name of the split.
             embeds: True to store the content of media files in the rows.
-            features: of the columns, if the plan does not know them.
+            features: features of the columns, if the plan does not have them.
 
         Raises:
             ConfigurationError: the stream is endless, or has no rows to infer types from.
@@ -226,7 +226,7 @@ def shards_of_stream(rows: StreamRows, limits: ShardLimits) -> Callable[[str], I
 
     Args:
         rows: the rows of one split.
-        limits: of the files.
+        limits: limits of the files.
     """
     return partial(_written, rows, limits)
 

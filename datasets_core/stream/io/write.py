@@ -8,7 +8,6 @@ import hashlib
 import itertools
 import os
 import re
-import shutil
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -27,6 +26,7 @@ from datasets_core.features.schema import Features
 from datasets_core.io.sinks import Sink
 from datasets_core.meta.info import DatasetInfo
 from datasets_core.store import module_state
+from datasets_core.store.atomic import discard
 from datasets_core.store.commit import FORM_KEY, Journal, whole_lines
 from datasets_core.store.manifest import JOURNAL_NAME
 from datasets_core.store.rows.indices import at_least_one
@@ -75,7 +75,7 @@ class StreamBatches:
 
     @property
     def features(self) -> Features:
-        """Features of the columns; inferred from the first rows if the stream does not know them."""
+        """Features of the columns; inferred from the first rows if the stream does not have them."""
         return self._rows.features
 
     @property
@@ -107,7 +107,7 @@ class StreamBatches:
         The size of a batch depends on the time it takes; a batch ends at each multiple of `size` in every run.
 
         Args:
-            state: of this stream; None: its current position.
+            state: a state of this stream; None: its current position.
             row: the number of the first row.
 
         Raises:
@@ -134,7 +134,7 @@ def _with_known_features(stream: Streamed, told: Any) -> Features | None:
 
 
 def _pieces(size: int, row: int, node: Node, state: State) -> Iterator[Delivery]:
-    """Deliveries that end at each multiple of `size`; the first row has the number `row`."""
+    """Yield deliveries that end at each multiple of `size`; the first row has the number `row`."""
     for delivery in node.blocks(state):
         begin, rows = 0, delivery.block.num_rows
         while begin < rows:
@@ -506,7 +506,7 @@ class WriteJournal(Journal[dict[str, Any]]):
         """Remove the folder; all files are in their final places."""
         self.close()
         with contextlib.suppress(OSError):
-            shutil.rmtree(self.folder, ignore_errors=True)
+            discard(self.folder)
 
     def __exit__(self, *_: object) -> None:
         self.close()

@@ -32,7 +32,7 @@ class Kinds:
     """Types of the columns of Arrow rows; one object for all blocks of a step, since it caches their readers.
 
     Attributes:
-        features: of the columns.
+        features: features of the columns.
         paths: the paths in values that may be opened.
     """
 
@@ -177,7 +177,7 @@ class DecodedBlock(ArrowBlock):
     """Rows in Arrow form with some columns decoded; see `Block`.
 
     Attributes:
-        decoded: by column, the value of each row.
+        decoded: the decoded value of each row, by column.
     """
 
     decoded: Mapping[str, list[Any]] = field(default_factory=dict)
@@ -303,7 +303,7 @@ def check_names(wanted: Iterable[str], known: Sequence[str]) -> None:
     """Raise an error for columns that rows do not have.
 
     Raises:
-        UnknownColumnError: the first of them.
+        UnknownColumnError: the rows do not have a column; the error names the first one.
     """
     for name in wanted:
         if name not in known:

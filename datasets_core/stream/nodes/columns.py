@@ -28,11 +28,11 @@ from datasets_core.stream.nodes.node import Delivery, Node, Numbers, RowChange
 class Aligned(RowChange):
     """Rows with these columns.
 
-    Without known features values stay unchanged, and so do unexpected columns, which come last.
+    Without known features, values are unchanged, and so are unexpected columns, which come last.
 
     Attributes:
-        names: of the columns.
-        features: of the columns, if all streams have known ones.
+        names: names of the columns.
+        features: features of the columns, if those of all streams are known.
         paths: the paths in values of all streams that may be opened.
 
     >>> Aligned(("a", "b")).changed(DictBlock([{"b": 1}]), None).rows()

@@ -59,7 +59,7 @@ class Quarantine:
     ones may be written twice if rows are read again.
 
     Args:
-        path: of the file.
+        path: path of the file.
     """
 
     def __init__(self, path: str) -> None:
@@ -88,7 +88,7 @@ class Quarantine:
         """Write rows that failed, except those in the file already.
 
         Raises:
-            ConfigurationError: another file has this path; it stays unchanged.
+            ConfigurationError: the path belongs to another kind of file, which stays unchanged.
             DatasetDiskError: the file cannot be written.
         """
         origins = delivery.origins()
@@ -107,7 +107,7 @@ class Quarantine:
         return [record for record in records if self._is_new(_key(record))]
 
     def _is_new(self, key: int) -> bool:
-        """Return True if the row was not written before, as far as remembered, and remember it."""
+        """Return True if the row is not among those remembered as written, and remember it."""
         if key in self._known:
             return False
         if len(self._known) < MOST_KNOWN:
@@ -263,7 +263,7 @@ class ErrorPolicy:
         """Raise an error for a quarantine file of unknown kind.
 
         Raises:
-            ConfigurationError: its name has an unknown extension.
+            ConfigurationError: the name of the file has an unknown extension.
         """
         if self.file is not None:
             self.file.check()
@@ -280,7 +280,7 @@ class Ledger:
     """Counts of the rows that failed in one iteration of a stream, in all of its steps and lanes.
 
     Args:
-        policy: of the stream.
+        policy: error policy of the stream.
     """
 
     def __init__(self, policy: ErrorPolicy) -> None:
@@ -376,8 +376,8 @@ class Guard:
         """Return the guard of a step; None: errors are raised.
 
         Args:
-            ledger: of the stream, if it has a policy.
-            action: of the step; None: that of the stream.
+            ledger: ledger of the stream, if it has a policy.
+            action: action of the step; None: that of the stream.
             stage, null: see `Guard`.
         """
         if action is None and (ledger is None or not ledger.policy.acts):
@@ -410,7 +410,7 @@ class Guard:
         return guarded(delivery, block, rows, before, bad) if rows else None, error
 
     def checked(self, delivery: Delivery, failed: Mapping[int, Exception], tally: Tally) -> tuple[list[int], Exception | None]:
-        """Record failed rows; return those that were recorded, and the error to raise at the last of them."""
+        """Record failed rows; return the recorded ones, and the error to raise at the last of these."""
         bad: list[int] = []
         error: Exception | None = None
         for row in sorted(failed):

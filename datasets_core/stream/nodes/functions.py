@@ -38,7 +38,7 @@ class Function:
     Attributes:
         call: the function.
         verb: the method it was passed to, for error messages.
-        kwargs: its keyword arguments.
+        kwargs: keyword arguments of the function.
         with_indices: True to pass row numbers after the rows.
         input_columns: the columns passed; None: the row itself.
         format: format of the rows passed.
@@ -215,7 +215,7 @@ class RowsMade(RowChange):
     """`map` on some rows.
 
     Attributes:
-        function: of the user.
+        function: the user's function.
         removed: columns removed before the update.
         result: the features of the result; None: values stay as the function returned them.
     """

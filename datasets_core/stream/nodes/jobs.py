@@ -107,7 +107,7 @@ class RowJob(ABC):
         """
 
     def num_rows(self) -> int | None:
-        """Return the number of rows; None if only generating them would tell."""
+        """Return the number of rows; None if unknown before the rows are generated."""
         return None
 
     def least_rows(self) -> int:
@@ -191,7 +191,7 @@ class GeneratedRows(Node):
         """Return the rows of a block that belong to this node, from row `row` of the job on; None if it has no such rows.
 
         Args:
-            place: of the job in the order.
+            place: place of the job in the order.
             row: the first row that was not delivered.
             start: the number of the first row of the block.
             block: some rows of the job.
@@ -333,8 +333,8 @@ class RowsOfJobs(Source):
     """Source of rows that jobs generate one after the other.
 
     Attributes:
-        jobs: in order.
-        features: of the columns; None if unknown before the rows are read.
+        jobs: the jobs, in order.
+        features: features of the columns; None if unknown before the rows are read.
         paths: the paths in values that may be opened.
         identity: returns a text and a hash of the content.
         first_schema: returns the schema of the first rows, which it may fetch; None if that is not possible.

@@ -62,7 +62,7 @@ def worked(
         work: does the work on some rows; pieces for workers are smaller.
         pool: does the work.
         ahead: number of pieces worked on ahead of the reader.
-        label: of the work, for the log.
+        label: description of the work, for the log.
     """
 
     def done(delivery: Delivery) -> tuple[Delivery, R]:
@@ -349,7 +349,7 @@ def _rest(delivery: Delivery, outcome: Outcome, done: int, count: int, failed: i
         outcome: the result for it.
         done: number of its rows delivered.
         count: the number of the batch.
-        failed: how many rows failed before the batch.
+        failed: number of rows that failed before the batch.
         failed_behind: number of rows that failed up to its end.
     """
     made, rows = outcome.block, outcome.block.num_rows
@@ -487,7 +487,7 @@ class Rounds(Over):
     A state is `[state of the node below, rounds that ended]`.
 
     Attributes:
-        times: how many rounds there are; None: no end.
+        times: number of rounds; None: endless.
         turn: number of the first round, if the repetition is itself repeated.
     """
 

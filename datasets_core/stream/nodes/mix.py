@@ -72,7 +72,7 @@ class Combination(Node):
         return self
 
     def _shuffled(self, seed: int, epoch: int) -> list[Node]:
-        """Return each node in an order of its own."""
+        """Return the nodes, each shuffled in its own order."""
         count = len(self.nodes)
         return [node.shuffle_among(count, seed, number, epoch) for number, node in enumerate(self.nodes)]
 
@@ -111,8 +111,8 @@ class Mixed(Combination):
     Attributes:
         nodes: the rows.
         turns: determines whose row is next.
-        stopping: when the rows end.
-        epoch: of the order.
+        stopping: the rule for when the rows end.
+        epoch: epoch of the order.
         clock: measures how long rows take.
     """
 
@@ -200,7 +200,7 @@ class Mixed(Combination):
         return self._sharing(cursor, [stood[0] for stood in state[1]])
 
     def shuffle_parts(self, seed: int, epoch: int) -> Mixed:
-        """See `Node.shuffle_parts`: each node in an order of its own; turns are random."""
+        """See `Node.shuffle_parts`: each node has its own order, and turns are random."""
         return self._with(self._shuffled(seed, epoch), turns=self.turns.mixed(seed, epoch))
 
     # -- rows ----------------------------------------------------------------------------------------------------------
@@ -430,7 +430,7 @@ class Zip(Combination):
 
     Attributes:
         nodes: the rows.
-        epoch: of the order.
+        epoch: epoch of the order.
     """
 
     nodes: tuple[Node, ...]
@@ -451,11 +451,11 @@ class Zip(Combination):
         return self._with([node.in_turn(turn) for node in self.nodes], epoch=turn)
 
     def shuffle_parts(self, seed: int, epoch: int) -> Node | None:
-        """See `Node.shuffle_parts`: rows that form one row stay together."""
+        """See `Node.shuffle_parts`: rows that are combined to one row stay together."""
         return None
 
     def shard(self, index: int, count: int) -> Node | None:
-        """See `Node.shard`: all rows are read, so that rows that form one row stay together."""
+        """See `Node.shard`: all rows are read, so that rows that are combined to one row stay together."""
         return None
 
     def sharing(self, cursor: SharedCursor, state: State, clock: Callable[[], float] | None = None) -> Node:

@@ -58,7 +58,7 @@ class Delivery:
 class Node(ABC):
     """Rows in order, from any state on that the node returned.
 
-    Methods return None if only reading the rows would tell.
+    Methods return None if the result is unknown before the rows are read.
     """
 
     __slots__ = ()
@@ -98,7 +98,7 @@ class Node(ABC):
         """Return the state after this many rows, or after the last row, if it can be computed."""
 
     def skip(self, state: State, count: int) -> tuple[State, int]:
-        """Skip as many of the next `count` rows as is possible without making them; return the state after them, and their
+        """Skip those of the next `count` rows that can be skipped without making them; return the state after them, and their
         number.
         """
         return state, 0
@@ -108,7 +108,7 @@ class Node(ABC):
         """Check an untrusted state, without counts of failed rows, against the rows.
 
         Raises:
-            StreamStateError: it has another form, or is after the last row.
+            StreamStateError: the state has another form, or is after the last row.
         """
 
     # -- sizes, compared to those of other nodes -----------------------------------------------------------------------
@@ -142,8 +142,8 @@ class Node(ABC):
         Args:
             others: number of streams that share the memory limit, including this one.
             seed: determines the order.
-            number: of the stream.
-            epoch: of the order.
+            number: number of the stream.
+            epoch: epoch of the order.
         """
         return self.shuffle_parts(seed_of(seed, number), epoch) or self
 
@@ -231,7 +231,7 @@ class Locality(IntEnum):
 
 
 class Over(Node):
-    """A node that makes rows of those of one node below.
+    """A node that makes its rows from those of one node below.
 
     A state is `[state of the node below, *own numbers]`, or that of the node below if there are none.
     """
@@ -352,7 +352,9 @@ class RowChange(Layer):
         """Return the rows, changed."""
 
     def attempted(self, block: Block, numbers: Numbers, failures: Failures) -> Block:
-        """Like `changed`; failed rows are recorded, and left out if that is allowed; then rows are tried one by one."""
+        """Like `changed`, but failed rows are recorded, and left out if that is allowed; after a failure, rows are tried one
+        by one.
+        """
         try:
             return self.changed(block, numbers)
         except Exception as error:

@@ -60,7 +60,7 @@ class Ordered(Node):
 
     Args:
         source: the rows below all layers.
-        layers: from the bottom up: the order of rows, and changes of rows.
+        layers: orders of rows and changes of rows, from the lowest layer up.
         epoch: the epoch of the layers.
         shares: the part of the rows that is delivered, if other readers deliver the rest; several if a part was divided again.
         turn: the epoch of the source; None: the same epoch.
@@ -155,7 +155,7 @@ class Ordered(Node):
         """Return the rows as blocks; None if they are not in blocks.
 
         Args:
-            blocks: of the source, if known.
+            blocks: blocks of the source, if known.
         """
         blocks = self.source.blocks if blocks is None else blocks
         for layer in self.orders:
@@ -292,7 +292,7 @@ class Ordered(Node):
 
         Args:
             state: the number of rows that were delivered.
-            size: rows of a block; None: as many as are made fast enough.
+            size: rows of a block; None: as many as can be made quickly.
             made: converts rows of the source.
             given: returns what is delivered of these, given the number of the first row.
         """
@@ -468,7 +468,7 @@ class Piece(NamedTuple):
         stop: the number after the last one.
         held: the rows.
         behind: the argument with which reading continues after them.
-        num_bytes: their size in memory.
+        num_bytes: size of the rows in memory.
     """
 
     start: int
@@ -485,8 +485,8 @@ Opened: TypeAlias = Callable[[int, Any], Generator[Piece]]
 class SharedCursor:
     """Reads rows for several readers that advance together, in one walk and one process.
 
-    Pieces are kept until the last reader has passed them, as far as memory allows; a reader that falls further behind reads on
-    its own.
+    Pieces are kept until the last reader has passed them, as far as memory allows; a reader that falls further behind reads
+    separately.
     """
 
     def __init__(self) -> None:

@@ -185,7 +185,7 @@ class Source(ABC):
 
     @property
     def changes_by_epoch(self) -> bool:
-        """True if each epoch has its own order, so that each iteration is an epoch of its own."""
+        """True if each epoch has its own order, so that each iteration is a new epoch."""
         return False
 
     @property
@@ -218,7 +218,7 @@ class Source(ABC):
         return self
 
     def indexes(self) -> list[BlockIndex]:
-        """The indexes of the files with blocks, in order."""
+        """Return the indexes of the files with blocks, in order."""
         return []
 
     def file_names(self) -> Sequence[str] | None:

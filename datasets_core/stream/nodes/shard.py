@@ -42,7 +42,7 @@ class Lookahead:
     """A stream with a buffer of read rows that were not drawn yet.
 
     Args:
-        node: its rows.
+        node: the node that yields the rows.
         stood: result of `stands`: the state before the next row, the number of restarts, and flags: 1 if it ended once, 2 if it
             is unknown whether a row follows the last one given.
         turn: the first turn of its rows, see `in_turn`.
@@ -204,7 +204,7 @@ class Shards(Node):
         return None
 
     def timed_by(self, clock: Callable[[], float]) -> Node:
-        """See `Node.timed_by`: each logical shard has a clock of its own."""
+        """See `Node.timed_by`: each logical shard has its own clock."""
         return self
 
     def sharing(self, cursor: SharedCursor, state: State, clock: Callable[[], float] | None = None) -> Node:
@@ -399,7 +399,7 @@ class _Shard:
     """A logical shard that is read.
 
     Args:
-        number: its number.
+        number: number of the logical shard.
         given: number of rows that it gave.
         rows: yields its next rows.
         clock: runs while they are read.

@@ -115,7 +115,7 @@ class ReadConfig:
         """Raise an error for invalid values.
 
         Raises:
-            ConfigurationError: the first of them.
+            ConfigurationError: a value is invalid; the error names the first one.
         """
         for name in ("interleave_cycle_length", "interleave_block_length"):
             given = getattr(self, name)
@@ -207,7 +207,7 @@ class FileRows(NamedTuple):
     """Consecutive rows of a file; a named tuple, which is cheap, since thousands are made.
 
     Attributes:
-        name: of the file.
+        name: name of the file.
         skip: number of rows before them.
         rows: number of the rows.
     """
@@ -558,8 +558,8 @@ class EndlessFileTurns:
     """The files of one epoch after the other; files of the next epoch take the slots that become free in the last.
 
     So that any row can be computed without those before it, epochs are grouped into *stretches*: a stretch is read to the end
-    of its last file, and the next one begins like the first.  Only as many epochs of a stretch are planned as the requested
-    rows need.
+    of its last file, and the next one begins like the first.  Only the epochs of a stretch that the requested rows need are
+    planned.
 
     Args:
         lengths: rows of each file; not all zero.

@@ -83,7 +83,7 @@ class Permutation:
 
 
 class Permutations:
-    """Bijections by number, each on a `range` of its own size; the same for the same key, number and size.
+    """Numbered bijections, each on a `range` of its own size; they depend only on key, number and size.
 
     Args:
         key: its text determines the orders.
@@ -195,7 +195,7 @@ class Layer(ABC):  # noqa: B024 - the two kinds of it have the abstract methods
 
     @property
     def needs_numbers(self) -> bool:
-        """True if it has to know the numbers of rows."""
+        """True if the layer needs the numbers of rows."""
         return False
 
     @property
@@ -427,9 +427,9 @@ class Shuffled(OrderLayer):
     Args:
         size: number of rows.
         window: rows of a window; most come from distant blocks.
-        seed: of the order.
+        seed: seed of the order.
         reshuffles: True if each round of a repetition has its own order.
-        stays: True to keep rows in their window: no block is moved, since distant reads are expensive.
+        stays: True to keep rows in their window and move no block, since distant reads are expensive.
     """
 
     size: int

@@ -167,7 +167,7 @@ class InTurn:
     """The sources in turn, repeatedly.
 
     Attributes:
-        num_sources: how many there are.
+        num_sources: number of sources.
         first: the source of the first row.
 
     >>> InTurn(3).picks(2, 7).tolist(), InTurn(3).counts(4)
@@ -370,7 +370,7 @@ def checked_weights(weights: Any, num_sources: int, stopping: Stopping) -> Weigh
     {0: (1.0, 0.0), 1000: (0.5, 0.5)}
 
     Raises:
-        ArgumentTypeError: they are not numbers.
+        ArgumentTypeError: the probabilities are not numbers.
         ConfigurationError: there is not one for each source, one is below 0, they do not sum to 1, or a dataset would never be
             exhausted.
     """

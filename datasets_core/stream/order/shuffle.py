@@ -38,7 +38,7 @@ class _Turns:
 
     Attributes:
         numbers: numbers of the blocks.
-        ends: the place after each.
+        ends: the place after each block.
     """
 
     numbers: Ints
@@ -152,10 +152,10 @@ class ShuffledBlocks(OrderLayer):
 
     Args:
         blocks: the blocks of the rows below.
-        seed: of the order.
+        seed: seed of the order.
         buffer_rows: rows of a window, or those of 16 blocks if that is more; None: as many as its bytes allow.
-        window_bytes: decoded bytes of the windows of all lanes together, exceeded by at most one row of each.  A block
-            larger than a window is cut into windows of its own.
+        window_bytes: decoded bytes of the windows of all lanes together, exceeded by at most one row of each.  A block larger
+            than a window is cut into several windows.
         lanes: number of equal runs of the result; the rows of two runs do not mix.
         reshuffles: True if each round of a repetition has its own order.
 
@@ -317,7 +317,7 @@ class ShardPositions(OrderLayer):
             shards: number of lanes.
             own: the lanes read.
             ends: one of `ENDS`: lanes of different lengths keep all rows, drop the last one, or repeat rows up to the longest.
-            times: how often the rows are repeated; None: endlessly.
+            times: number of repetitions of the rows; None: endless.
 
         >>> ShardPositions.of(7, 3, (0, 1, 2)).below(np.arange(7), 0).tolist()
         [0, 3, 5, 1, 4, 6, 2]

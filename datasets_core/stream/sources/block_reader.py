@@ -26,7 +26,7 @@ class FileIndex:
     """Blocks of the rows of one file.
 
     Attributes:
-        schema: of the selected columns; None for a file that is left out.
+        schema: schema of the selected columns; None for a file that is left out.
         rows: number of rows of each non-empty block.
         sizes: bytes of each decoded block, all columns counted.
         numbers: numbers of the blocks in the file.
@@ -112,7 +112,7 @@ class BlockFile(Protocol):
         """Return the bytes of some blocks, for `read`, with as few requests as possible; may be called in another thread.
 
         Raises:
-            DownloadError: they cannot be fetched.
+            DownloadError: the blocks cannot be fetched.
             FileChangedError: the file has changed.
         """
         ...
@@ -121,8 +121,8 @@ class BlockFile(Protocol):
         """Check the rows of a block, and yield them in pieces of bounded size, decoded one by one.
 
         Args:
-            block: its number.
-            columns: those to read, in this order; None: all selected ones.
+            block: number of the block.
+            columns: the columns to read, in this order; None: all selected ones.
             fetched: the result of `fetch`; None reads while rows are decoded.
 
         Raises:
@@ -166,10 +166,10 @@ class BlockRequest(NamedTuple):
     """A block to be read.
 
     Attributes:
-        file: its file.
-        number: its number in the file.
+        file: file of the block.
+        number: number of the block in the file.
         columns: columns to read; None: all.
-        num_rows: its number of rows.
+        num_rows: number of rows of the block.
         num_bytes: bytes to fetch, if known.
         pieces: yields its rows, decoded from the fetched bytes or (None) while reading.
     """
@@ -243,7 +243,7 @@ class BlockFetches:
         """Wait for the bytes of a block and return them.
 
         Raises:
-            DatasetsCoreError: they cannot be fetched.
+            DatasetsCoreError: the bytes cannot be fetched.
         """
         self._taken_bytes += wanted.num_bytes
         if key in self._beside:

@@ -48,7 +48,7 @@ class BlockFit:
     columns, or values in columns that were null before: these are added.
 
     Args:
-        features: of all columns.
+        features: features of all columns.
         columns: the columns to read, in the order of the features; None: all.
         label: name of the dataset, for messages.
         is_fixed: see above.
@@ -69,8 +69,8 @@ class BlockFit:
         """Return the conversion of the rows of a file.
 
         Args:
-            schema: of the file.
-            name: of the file, for messages.
+            schema: schema of the file.
+            name: name of the file, for messages.
 
         Raises:
             DatasetGenerationCastError: the file does not fit the other files.

@@ -47,7 +47,7 @@ class RowsOfTable(RowsByPlace):
     Attributes:
         table: the table.
         index: the selected row numbers; None: all.
-        features: of the columns.
+        features: features of the columns.
         paths: the paths in values that may be opened.
         identity: returns the content hash: equal for equal rows.
     """
