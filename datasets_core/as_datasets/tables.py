@@ -1,17 +1,20 @@
-"""Tables, writers, readers and feature types with the interfaces of `datasets.table`, `.arrow_writer`, `.arrow_reader` and
-`.features.features`.
+"""Tables, writers, readers and feature types with the interfaces of `datasets.table`, `.arrow_writer`, `.arrow_reader`, `.io`
+and `.features.features`.
 """
 
 from __future__ import annotations
 
+import copy
 import dataclasses
 import os
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any, ClassVar, Self
 
 import pyarrow as pa
 
 from datasets_core import files
+from datasets_core.as_datasets.internals import make_file_instructions
 from datasets_core.dataset.dataset import Dataset
 from datasets_core.errors import ArgumentTypeError, ConfigurationError, DatasetsCoreError
 from datasets_core.features import KINDS
@@ -19,6 +22,8 @@ from datasets_core.features.base import (
     REGISTERED,
     Feature,
     FeatureType,
+    LargeList,
+    List,
     Value,
     adopted,
     feature_to_arrow,
@@ -28,10 +33,12 @@ from datasets_core.features.base import (
 from datasets_core.features.cast import cast_array, cast_table
 from datasets_core.features.media.media import embed_table
 from datasets_core.features.media.types import Image
-from datasets_core.features.schema import Features
+from datasets_core.features.schema import Features, joined_features
 from datasets_core.features.serialization import feature_from_json, library_kind
 from datasets_core.io.tables import ConcatenationTable, InMemoryTable, MemoryMappedTable, Table, plain_table, read_ipc
+from datasets_core.load import load_dataset, load_dataset_builder
 from datasets_core.meta.info import DatasetInfo
+from datasets_core.stream.iterable import IterableDataset
 
 
 def concat_tables(tables: Sequence[Any], axis: int = 0) -> Table:
@@ -190,8 +197,6 @@ class OptimizedTypedSequence(TypedSequence):
         if type is None and try_type is None and col in _SMALL:
             first = next((value for value in values if value is not None), None)
             if isinstance(first, (list, tuple)):
-                from datasets_core.features.base import List
-
                 optimized_int_type = List(Value(_SMALL[col]))
             elif isinstance(first, int):
                 optimized_int_type = Value(_SMALL[col])
@@ -371,43 +376,209 @@ def _sink(path: str, storage_options: Mapping[str, Any] | None) -> Any:
     return pa.OSFile(path, "wb")
 
 
-class ArrowReader:
-    """Reads Arrow files below a folder.
+class BaseReader:
+    """Reads files below a folder; a subclass defines `_get_table_from_filename`.
 
     Args:
         path: the folder.
         info: the info of the dataset.
     """
 
-    filetype_suffix: ClassVar[str] = "arrow"
+    _filetype_suffix: str | None = None
 
     def __init__(self, path: str, info: DatasetInfo | None) -> None:
         self._path, self._info = path, info
+
+    def _get_table_from_filename(self, filename_skip_take: dict[str, Any], in_memory: bool = False) -> Any:
+        raise NotImplementedError
+
+    def get_file_instructions(self, name: str, instruction: Any, split_infos: Iterable[Any]) -> list[dict[str, Any]]:
+        """Return the rows of files for an instruction; see `make_file_instructions`."""
+        return make_file_instructions(name, split_infos, instruction, self._filetype_suffix, self._path).file_instructions
+
+    def read(self, name: str, instructions: Any, split_infos: Iterable[Any], in_memory: bool = False) -> dict[str, Any]:
+        """Return the arguments of `Dataset` for the rows of an instruction.
+
+        Raises:
+            ConfigurationError: there are no such rows.
+        """
+        listed = self.get_file_instructions(name, instructions, split_infos)
+        if not listed:
+            raise ConfigurationError(f"{str(instructions)!r} selects no rows", advice="Select some", value=instructions)
+        return self.read_files(listed, instructions, in_memory)
+
+    def read_files(
+        self, files: Iterable[dict[str, Any]], original_instructions: Any = None, in_memory: bool = False
+    ) -> dict[str, Any]:
+        """Return the arguments of `Dataset` for the rows of `files`: dicts of `filename`, and of rows to `skip` and `take`."""
+        listed = [{**file, "filename": os.path.join(self._path, file["filename"])} for file in files]
+        if not listed:
+            raise ArgumentTypeError("read_files needs files", advice="Pass one or more")
+        parts = [plain_table(self._get_table_from_filename(file, in_memory=in_memory)) for file in listed]
+        split = None if original_instructions is None else str(original_instructions)
+        return {"arrow_table": pa.concat_tables(parts), "info": self._info, "split": split}
+
+
+class ArrowReader(BaseReader):
+    """Reads Arrow files below a folder; see `BaseReader`."""
+
+    filetype_suffix: ClassVar[str] = "arrow"
+    _filetype_suffix = "arrow"
 
     @staticmethod
     def read_table(filename: str, in_memory: bool = False) -> Table:
         """Return the table of a file, mapped or in memory."""
         return (InMemoryTable if in_memory else MemoryMappedTable).from_file(filename)
 
-    def read_files(
-        self, files: Sequence[Mapping[str, Any]], original_instructions: Any = None, in_memory: bool = False
-    ) -> dict[str, Any]:
-        """Return the arguments of `Dataset` for the concatenated rows of `files`.
+    def _get_table_from_filename(self, filename_skip_take: dict[str, Any], in_memory: bool = False) -> pa.Table:
+        table = self.read_table(filename_skip_take["filename"], in_memory).table
+        skip, take = filename_skip_take.get("skip") or 0, filename_skip_take.get("take")
+        return table.slice(skip) if take in (None, -1) else table.slice(skip, take)
 
-        Args:
-            files: for each file a dict of its `filename` relative to the folder, and the numbers of rows to `skip` and `take`.
-            original_instructions: the split of the files.
-            in_memory: True to read the files instead of mapping them.
-        """
-        parts = []
-        for file in files:
-            table = self.read_table(os.path.join(self._path, file["filename"]), in_memory).table
-            skip, take = file.get("skip") or 0, file.get("take")
-            parts.append(table.slice(skip) if take in (None, -1) else table.slice(skip, take))
-        if not parts:
-            raise ArgumentTypeError("ArrowReader.read_files needs files", advice="Pass one or more")
-        split = None if original_instructions is None else str(original_instructions)
-        return {"arrow_table": pa.concat_tables(parts), "info": self._info, "split": split}
+
+# Readers and writers of files.
+
+
+class AbstractDatasetInputStream(ABC):
+    """Reads rows from somewhere: `datasets.io.abc`.
+
+    Args:
+        features, cache_dir, keep_in_memory, streaming, num_proc: see `load_dataset`.
+        kwargs: options of the format.
+    """
+
+    def __init__(
+        self,
+        features: Features | None = None,
+        cache_dir: Any = None,
+        keep_in_memory: bool = False,
+        streaming: bool = False,
+        num_proc: int | None = None,
+        **kwargs: Any,
+    ) -> None:
+        self.features, self.cache_dir, self.keep_in_memory = features, cache_dir, keep_in_memory
+        self.streaming, self.num_proc, self.kwargs = streaming, num_proc, kwargs
+
+    @abstractmethod
+    def read(self) -> Any:
+        """Return the rows."""
+
+
+class AbstractDatasetReader(AbstractDatasetInputStream):
+    """Reads rows from files: `datasets.io.abc`.
+
+    Args:
+        path_or_paths: the files of the split, or a dict of the files of each split, which are all read.
+        split: the split; "train" by default.
+        features, cache_dir, keep_in_memory, streaming, num_proc: see `load_dataset`.
+        kwargs: options of the format.
+    """
+
+    def __init__(
+        self,
+        path_or_paths: Any = None,
+        split: Any = None,
+        features: Features | None = None,
+        cache_dir: Any = None,
+        keep_in_memory: bool = False,
+        streaming: bool = False,
+        num_proc: int | None = None,
+        **kwargs: Any,
+    ) -> None:
+        super().__init__(features, cache_dir, keep_in_memory, streaming, num_proc, **kwargs)
+        self.path_or_paths = path_or_paths
+        self.split = split or (None if isinstance(path_or_paths, dict) else "train")
+
+
+def reader_of(kind: str) -> type[AbstractDatasetReader]:
+    """Return the class that reads files of a format, such as `datasets.io.csv.CsvDatasetReader`."""
+
+    class FormatReader(AbstractDatasetReader):
+        @property
+        def builder(self) -> Any:
+            return load_dataset_builder(kind, **self._files(), **self._options("features", "cache_dir"))
+
+        def read(self) -> Any:
+            options = self._options("features", "cache_dir", "streaming", "num_proc", "keep_in_memory")
+            return load_dataset(kind, split=None if self.split is None else str(self.split), **self._files(), **options)
+
+        def _files(self) -> dict[str, Any]:
+            files = self.path_or_paths if isinstance(self.path_or_paths, dict) else {self.split: self.path_or_paths}
+            return {"data_files": {str(name): paths for name, paths in files.items()}}
+
+        def _options(self, *names: str) -> dict[str, Any]:
+            return {**{name: getattr(self, name) for name in names}, **self.kwargs}
+
+    FormatReader.__name__ = FormatReader.__qualname__ = f"{kind.capitalize()}DatasetReader"
+    FormatReader.__doc__ = f"Reads {kind} files; see `AbstractDatasetReader`."
+    return FormatReader
+
+
+CsvReader, JsonReader, ParquetReader, TextReader = map(reader_of, ("csv", "json", "parquet", "text"))
+
+
+class SqlReader(AbstractDatasetInputStream):
+    """Reads the result of a database query; see `Dataset.from_sql`."""
+
+    def __init__(self, sql: Any, con: Any, features: Features | None = None, **kwargs: Any) -> None:
+        super().__init__(features, **kwargs)
+        self.sql, self.con = sql, con
+
+    def read(self) -> Dataset:
+        """Return the rows."""
+        options = {"cache_dir": self.cache_dir, "keep_in_memory": self.keep_in_memory, **self.kwargs}
+        return Dataset.from_sql(self.sql, self.con, self.features, **options)
+
+
+class GeneratorStream(AbstractDatasetInputStream):
+    """Reads the rows that a function yields; see `Dataset.from_generator`."""
+
+    def __init__(self, generator: Callable[..., Any], features: Features | None = None, **kwargs: Any) -> None:
+        super().__init__(features, **kwargs)
+        self.generator = generator
+
+    def read(self) -> Any:
+        """Return the rows."""
+        if self.streaming:
+            return IterableDataset.from_generator(self.generator, self.features, **self.kwargs)
+        options = {"cache_dir": self.cache_dir, "keep_in_memory": self.keep_in_memory, "num_proc": self.num_proc}
+        return Dataset.from_generator(self.generator, self.features, **options, **self.kwargs)
+
+
+class SparkReader(AbstractDatasetReader):
+    """Reads a frame of Spark; see `Dataset.from_spark`."""
+
+    def __init__(self, df: Any, split: Any = None, streaming: bool = True, **kwargs: Any) -> None:
+        super().__init__(None, split, streaming=streaming, **kwargs)
+        self.df = df
+
+    def read(self) -> Any:
+        """Return the rows."""
+        if self.streaming:
+            return IterableDataset.from_spark(self.df, split=self.split, features=self.features, **self.kwargs)
+        options = {"cache_dir": self.cache_dir, "keep_in_memory": self.keep_in_memory, **self.kwargs}
+        return Dataset.from_spark(self.df, split=self.split, features=self.features, **options)
+
+
+def writer_of(kind: str) -> type[Any]:
+    """Return the class that writes datasets by their method `to_…`, such as `datasets.io.csv.CsvDatasetWriter`."""
+
+    class FormatWriter:
+        def __init__(self, dataset: Dataset, *target: Any, num_proc: int | None = None, **kwargs: Any) -> None:
+            if num_proc is not None and num_proc <= 0:
+                raise ConfigurationError(f"Invalid num_proc={num_proc}", advice="Give 1 or more", value=num_proc)
+            self.dataset, self.num_proc = dataset, num_proc
+            self._target, self._options = target, kwargs if num_proc is None else {**kwargs, "num_proc": num_proc}
+
+        def write(self) -> int:
+            return int(getattr(self.dataset, f"to_{kind}")(*self._target, **self._options))
+
+    FormatWriter.__name__ = FormatWriter.__qualname__ = f"{kind.capitalize()}DatasetWriter"
+    FormatWriter.__doc__ = f"Writes {kind}; see `Dataset.to_{kind}`."
+    return FormatWriter
+
+
+CsvWriter, JsonWriter, ParquetWriter, SqlWriter = map(writer_of, ("csv", "json", "parquet", "sql"))
 
 
 # Feature types.
@@ -479,7 +650,7 @@ def encode_nested_example(schema: FeatureType, obj: Any, level: int = 0) -> Any:
 
 
 def decode_nested_example(schema: FeatureType, obj: Any, token_per_repo_id: Any = None) -> Any:
-    """Return the value in rows of a stored value."""
+    """Return the value that rows show for a stored value."""
     return Features({_ROW: schema}).decode_example({_ROW: obj})[_ROW]
 
 
@@ -495,3 +666,31 @@ def check_non_null_non_empty_recursive(obj: Any, schema: Any = None) -> bool:
     if isinstance(obj, (list, tuple)):
         return bool(obj) and check_non_null_non_empty_recursive(obj[0])
     return True
+
+
+def visit(feature: Any, func: Callable[[Any], Any]) -> Any:
+    """Return the feature with every feature in it, the innermost first, replaced by what `func` returns unless that is None."""
+    if isinstance(feature, dict):
+        made: Any = type(feature)({name: visit(each, func) for name, each in feature.items()})
+    elif isinstance(feature, (List, LargeList)):
+        made = copy.copy(feature)
+        object.__setattr__(made, "feature", visit(feature.feature, func))
+    else:
+        made = feature
+    found = func(made)
+    return made if found is None else found
+
+
+def is_null_feature(feature: Any) -> bool:
+    """Return True for `Value("null")`, and for lists of it."""
+    return is_null_feature(feature.feature) if isinstance(feature, (List, LargeList)) else feature == Value("null")
+
+
+def align_features(features_list: Sequence[Features]) -> list[Features]:
+    """Return the features with the types that their columns have in any of them, where they are null in others.
+
+    Raises:
+        CastError: a column has different types.
+    """
+    joined = joined_features(features_list)
+    return [Features({name: joined[name] for name in each}) for each in features_list]

@@ -1,7 +1,7 @@
 """Methods of tables: columns computed by Arrow expressions, groups, counts of values, joins, removal of duplicate rows.
 
-No Python function runs for each row.  Each method imports what does its work, with `pyarrow.compute`: 20 ms that reading does
-without.
+No Python function runs for each row.  Each method imports its implementation on use, with `pyarrow.compute`: 20 ms, not needed
+for reading.
 """
 
 from __future__ import annotations
@@ -11,6 +11,7 @@ import mmap
 import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 from typing import IO, TYPE_CHECKING, Any, Literal, NamedTuple, Self
 
 import numpy as np
@@ -32,6 +33,8 @@ from datasets_core.store.table import RowTable
 if TYPE_CHECKING:
     import pyarrow.compute as pc
 
+    from datasets_core.engines import Engine
+
 
 # Arrow expressions, computed over windows of rows.
 
@@ -43,7 +46,7 @@ def rows_where(dataset: Rows, expression: pc.Expression) -> Ints:
     """Return the numbers of the rows for which an expression is true.
 
     Raises:
-        UnknownColumnError: a column that the dataset does not have.
+        UnknownColumnError: the dataset does not have a column.
         ConfigurationError: its values are not booleans, or it cannot be computed.
     """
     from datasets_core.store.rows.view import blocks
@@ -97,22 +100,24 @@ class GroupBy:
         /,
         **named: str | tuple[str, str],
     ) -> Any:
-        """Return a dataset with a row for each group, in the order in which the groups first come.
+        """Return a dataset with a row for each group, in the order in which the groups first occur.
 
-        Nulls are a group, and no value: `sum`, `mean` and the others leave them out. `std` and `var` are those of samples, as
-        in pandas and polars. A group need not fit into memory, but lists of its values do.
+        Null keys form a group; null values are ignored by `sum`, `mean` and the others. `std` and `var` are those of samples,
+        as in pandas and polars. A group need not fit into memory, but lists of its values do.
 
         Args:
             aggregations: functions by column, as `{"price": ["min", "max"]}`, whose results are `price_min` and `price_max`.
-            **named: by name of the result column and function, as `total=("price", "sum")`, or `n="count"` for the rows.
+            **named: column and function by name of the result, as `total=("price", "sum")`, or `n="count"` for the number of
+            rows.
 
         >>> sold = Dataset.from_dict({"what": ["pear", "fig", "pear"], "price": [2, 5, 3]})
         >>> sold.group_by("what").agg(n="count", total=("price", "sum"))[:]
         {'what': ['pear', 'fig'], 'n': [2, 1], 'total': [5, 5]}
 
         Raises:
-            ConfigurationError: an unknown function, one that a column has not, two results of one name, or a key of lists.
-            UnknownColumnError: a column that does not exist.
+            ConfigurationError: a function is unknown or not supported by a column, two results have one name, or a key is a
+                list.
+            UnknownColumnError: a column does not exist.
         """
         from datasets_core.dataset import keys as work
         from datasets_core.dataset.results import written
@@ -232,16 +237,16 @@ class Relational(ColumnChanges, Transforms):
         return GroupBy(self, self._keys("group_by", *columns))
 
     def value_counts(self, column: str | Sequence[str], sort: bool = True, name: str = "count") -> Self:
-        """Return a dataset of the distinct values of a column, or of several together, and how often each is there.
+        """Return a dataset of the distinct values of a column, or of several together, and how often each occurs.
 
         Args:
             column: the column, or columns.
-            sort: True for the most frequent value first; else in the order in which they first come.
-            name: of the column of numbers.
+            sort: True for the most frequent value first; else in the order in which they first occur.
+            name: name of the column of counts.
 
         Raises:
-            UnknownColumnError: a column that does not exist.
-            ConfigurationError: a column of lists or structs, or a name that a column has.
+            UnknownColumnError: a column does not exist.
+            ConfigurationError: a column contains lists or structs, or already has the name `name`.
 
         Example:
             >>> Dataset.from_dict({"a": ["x", "y", "y", None]}).value_counts("a")[:]
@@ -331,9 +336,7 @@ class Relational(ColumnChanges, Transforms):
         if how not in _HOW:
             raise ConfigurationError(f"how={how!r} is invalid", advice=f"Give one of {', '.join(map(repr, _HOW))}", value=how)
         if (on is None) == (left_on is None and right_on is None) or (left_on is None) != (right_on is None):
-            raise ConfigurationError(
-                "join() takes either on=, or left_on= and right_on=", advice="Name the columns that are to be equal"
-            )
+            raise ConfigurationError("join() takes either on=, or left_on= and right_on=", advice="Name the columns to compare")
         mine = self._keys("join", on if left_on is None else left_on)
         others = other._keys("join", on if right_on is None else right_on)
         if len(mine) != len(others):
@@ -468,8 +471,13 @@ class SortKeys(NamedTuple):
 _PLACED_BY_KEY = int(pa.__version__.partition(".")[0]) >= 25
 
 
-def sorted_rows(table: RowTable, index: Ints | None, keys: SortKeys) -> Ints:
+def sorted_rows(table: RowTable, index: Ints | None, keys: SortKeys, engine: Engine | None = None) -> Ints:
     """Return the numbers of the rows in `index` (None: every row of the table), sorted.
+
+    Args:
+        table, index: the rows.
+        keys: columns and directions.
+        engine: its jobs sort parts of the rows, which this process merges; None: this process sorts.
 
     Raises:
         ArgumentTypeError: a column of values without an order.
@@ -480,17 +488,34 @@ def sorted_rows(table: RowTable, index: Ints | None, keys: SortKeys) -> Ints:
     rows = table.num_rows if index is None else len(index)
     limit = settings().sort_bytes
     row_bytes = bytes_per_row(columns)
-    if rows * row_bytes <= limit:
+    parts = 1 if engine is None else _number_of_parts(rows, engine)
+    if rows * row_bytes <= limit and parts == 1:
         return keys.order(_keys(columns, index, 0, rows, keys))
-    step = max(_LEAST_ROWS, int(limit / _PARTS / (row_bytes + 8)))
+    step = max(1 if parts > 1 else _LEAST_ROWS, min(int(limit / _PARTS / (row_bytes + 8)), -(-rows // parts)))
+    cuts = [*range(0, rows, step), rows]
+    jobs = [
+        (start, columns.slice(start, stop), None) if index is None else (start, columns, index[start:stop])
+        for start, stop in itertools.pairwise(cuts)
+    ]
+    sort = partial(_sorted_run, keys)
     folder = settings().cache_dir
     with files.disk_errors(folder, needed=int(rows * (row_bytes + 8))):
         os.makedirs(folder, exist_ok=True)
-        runs = [
-            _Run(_spilled(_keys(columns, index, start, min(start + step, rows), keys), start, keys, folder))
-            for start in range(0, rows, step)
-        ]
-        return _merged(runs, rows, keys, limit, folder)
+        if engine is None:
+            runs = [_spilled(sort(job), folder) for job in jobs]
+        else:
+            from datasets_core.store import module_state  # 3 ms that sorting in this process does without
+
+            done = module_state.run(engine, sort, jobs, verb="sort()")
+            by_job = {number: _spilled(run, folder) for number, run in done}
+            runs = [by_job[number] for number in range(len(jobs))]
+        return _merged([_Run(run) for run in runs], rows, keys, limit, folder)
+
+
+def _number_of_parts(rows: int, engine: Engine) -> int:
+    from datasets_core.dataset.transforms.calling import number_of_parts  # which serial sorting does without
+
+    return number_of_parts(None, rows, engine) or 1
 
 
 def _check_kinds(schema: pa.Schema, keys: SortKeys) -> None:
@@ -534,12 +559,24 @@ def _keys(table: RowTable, index: Ints | None, start: int, stop: int, keys: Sort
 # -- runs on the disk --------------------------------------------------------------------------------------------------
 
 
-def _spilled(keys: pa.Table, first: int, order: SortKeys, folder: str) -> pa.ipc.RecordBatchFileReader:
-    """Return a sorted run in an unnamed file, which disappears with the process; its last column is the row."""
+def _sorted_run(order: SortKeys, job: tuple[int, RowTable, Ints | None]) -> pa.Table:
+    """Return the keys of some rows, sorted; the last column is the number of the row among all.
+
+    Args:
+        order: of the rows.
+        job: number of the first row, and the rows: a table, and their numbers in it if not all.
+    """
+    first, table, index = job
+    keys = _keys(table, index, 0, table.num_rows if index is None else len(index), order)
     rows = order.order(keys)
     numbers = pa.Array.from_buffers(pa.int64(), len(rows), [None, pa.py_buffer(rows)])
-    run = keys.take(numbers)
-    run = run.append_column(_ROW, pa.Array.from_buffers(pa.int64(), len(rows), [None, pa.py_buffer(rows + first)]))
+    return keys.take(numbers).append_column(
+        _ROW, pa.Array.from_buffers(pa.int64(), len(rows), [None, pa.py_buffer(rows + first)])
+    )
+
+
+def _spilled(run: pa.Table, folder: str) -> pa.ipc.RecordBatchFileReader:
+    """Return a sorted run in an unnamed file, which disappears with the process."""
     with nameless_file(folder) as handle:
         with pa.ipc.new_file(pa.PythonFile(handle, mode="w"), run.schema) as writer:
             writer.write_table(run, max_chunksize=max(1, -(-run.num_rows // _BLOCKS_PER_RUN)))

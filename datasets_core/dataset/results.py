@@ -51,10 +51,9 @@ if TYPE_CHECKING:
     from datasets_core.store.rows.rows import Rows
 
 
-WAITING_BYTES = 8 << 20
-"""Bytes held in memory before the first file is started, until the types are known."""
-SPLIT = "rows"
-"""The name of the split of a result, in its manifest."""
+WAITING_BYTES = 8 << 20  # held in memory before the first file is started, until the types are known
+SPLIT = "rows"  # the name of the split of a result, in its manifest
+Fits = Callable[["Result"], bool]
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,11 +61,11 @@ class Written:
     """Rows of one schema, in files or (`batches`) in memory.
 
     Attributes:
-        schema: of every batch.
+        schema: schema of every batch.
         kinds: the features of columns whose Arrow type does not express them.
         records: the shards, in their folder.
         batches: rows in memory, if there are no shards.
-        traits: of the integers in each column, for the choice of a common type.
+        traits: traits of the integers in each column, for the choice of a common type.
     """
 
     schema: pa.Schema
@@ -111,7 +110,7 @@ class WideningWriter:
         """Append a batch, whose columns are of `kinds`.
 
         Raises:
-            CastError: a column shares no type with those before.
+            CastError: a column has no common type with the earlier rows.
         """
         if self._as_json:
             self._traits = _joined_traits(self._traits, _traits_of(batch))
@@ -165,6 +164,19 @@ class WideningWriter:
         self._end()
         return self._written
 
+    def of_all(self, batches: Iterable[pa.RecordBatch], features: Features) -> list[Written]:
+        """Write all rows, which have the columns of `features`, and return the files; an error removes them."""
+        schema = features.arrow_schema
+        try:
+            for batch in batches:
+                self.write(widened(batch, schema), features)
+            if not self.rows:
+                self.write(pa.RecordBatch.from_arrays([pa.nulls(0, field.type) for field in schema], schema=schema), features)
+            return self.close()
+        except BaseException:
+            self.abort()
+            raise
+
     def abort(self) -> None:
         """Remove the files."""
         if self._writer is not None:
@@ -183,7 +195,7 @@ def joined_schema(
     [DataType(int8), DataType(string)]
 
     Raises:
-        CastError: a column has two types that do not fit, and is not to become JSON.
+        CastError: a column has two types that do not fit, and is not converted to JSON.
     """
     if a.equals(b):
         return a
@@ -275,7 +287,7 @@ def rows_of(written: Written, folder: str) -> Iterable[pa.RecordBatch]:
 
 
 def table_of(written: Sequence[Written], schema: pa.Schema) -> RowTable:
-    """Return the rows that wait in memory, as a table."""
+    """Return the rows that are still in memory, as a table."""
     held: list[Any] = [widened(batch, schema) for each in written for batch in each.batches]
     return RowTable.from_batches(held, schema)
 
@@ -344,9 +356,7 @@ def place_of(dataset: Rows, lineage: Lineage, *, keep_in_memory: bool = False, c
 
 
 def home_of(dataset: Rows) -> str | None:
-    """Return the folder whose `cache-…` files are results of this dataset or of datasets with the same rows; None for rows in
-    memory.
-    """
+    """Return the folder whose `cache-…` files are results of this dataset or of others with its rows; None: rows in memory."""
     local = [path for path in dataset._table.files if not files.is_url(path)]
     if not local:
         return None
@@ -411,27 +421,17 @@ def written(
 
     Args:
         dataset: the input rows.
-        lineage: of the result: `dataset._derived(operation, *arguments)._lineage`.
+        lineage: lineage of the result: `dataset._derived(operation, *arguments)._lineage`.
         batches: yields the rows, with the columns and types of `features`; not called for a cached result.
-        features: of the result.
+        features: features of the result.
         keep_in_memory: True to write no file.
         cache_file_name: one file, in Arrow's stream format, instead of a folder.
-        load_from_cache_file: False makes the rows again; None does so if caching is off.
+        load_from_cache_file: False computes the rows again; None does so if caching is off.
     """
     place = place_of(dataset, lineage, keep_in_memory=keep_in_memory, cache_file_name=cache_file_name)
-    schema = features.arrow_schema
 
     def make(folder: Callable[[], str]) -> list[Written]:
-        writer = WideningWriter(folder, "part", most_bytes=place.most_bytes)
-        try:
-            for batch in batches():
-                writer.write(widened(batch, schema), features)
-            if not writer.rows:
-                writer.write(pa.RecordBatch.from_arrays([pa.nulls(0, field.type) for field in schema], schema=schema), features)
-            return writer.close()
-        except BaseException:
-            writer.abort()
-            raise
+        return WideningWriter(folder, "part", most_bytes=place.most_bytes).of_all(batches(), features)
 
     return cached_result(place, make, load_from_cache_file=load_from_cache_file).table
 
@@ -444,7 +444,7 @@ def cached_result(
     Args:
         place: its place.
         make: takes a function that returns a folder for files, and yields the rows in order.
-        load_from_cache_file: False makes the rows again; None does so if caching is off.
+        load_from_cache_file: False computes the rows again; None does so if caching is off.
     """
     with CachedResult(place, load_from_cache_file=load_from_cache_file) as keeping:
         if keeping.result is None:
@@ -454,7 +454,7 @@ def cached_result(
 
 
 def found(place: Place) -> Result | None:
-    """Return the cached result at `place`; None without one, or if it is damaged."""
+    """Return the cached result at `place`; None if there is none, or if it is damaged."""
     if not place.may_be_found:
         return None
     try:
@@ -509,24 +509,26 @@ def _found_file(path: str, key: str) -> Result | None:
     return Result(table, Features.from_arrow_schema(table.schema))
 
 
-Fits = Callable[[Result], bool]
-
-
 class CachedResult:
     """A result in the cache: an existing one, or one made in the `with` block, under its lock and in a staging folder.
 
     Args:
         place: its place.
-        load_from_cache_file: False makes the rows again; None does so if caching is off.
+        load_from_cache_file: False computes the rows again; None does so if caching is off.
         fits: returns True if the existing result is usable.
-        resumes: True to leave what a run that was killed has written in the folder.
+        resumes: True to keep what a killed run has written in the folder.
 
     Attributes:
         result: None until `done`, if there was none.
     """
 
     def __init__(
-        self, place: Place, *, load_from_cache_file: bool | None = None, fits: Fits = bool, resumes: bool = False
+        self,
+        place: Place,
+        *,
+        load_from_cache_file: bool | None = None,
+        fits: Callable[[Result], bool] = bool,
+        resumes: bool = False,
     ) -> None:
         self._place, self._fits, self._stack = place, fits, contextlib.ExitStack()
         self._named = place.folder or place.file or settings().cache_dir  # in errors of the system
@@ -588,7 +590,7 @@ class CachedResult:
 
         Args:
             made: the rows in order.
-            as_json: a column of values that share no type becomes one of JSON values.
+            as_json: True to store a column whose values have no common type as JSON.
             complete: returns the features of all columns, given those of the stored columns.
         """
         with files.disk_errors(self._named):

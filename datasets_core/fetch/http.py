@@ -179,7 +179,7 @@ _SECRETS = frozenset({"fd00:ec2::254", "fd20:ce::254", "100.100.100.200", "192.0
 
 
 def address_of(text: str) -> ipaddress.IPv4Address | ipaddress.IPv6Address:
-    """Return an address; one of IPv4 that is written as one of IPv6 is itself.
+    """Return an IP address; an IPv4 address that is written as IPv6 is returned as IPv4.
 
     >>> address_of("::ffff:10.0.0.1"), address_of("64:ff9b::a9fe:a9fe")
     (IPv4Address('10.0.0.1'), IPv4Address('169.254.169.254'))
@@ -196,20 +196,20 @@ _NAT64, _COMPATIBLE = ipaddress.IPv6Network("64:ff9b::/96"), ipaddress.IPv6Netwo
 
 
 def is_own_link(text: str) -> bool:
-    """Return True if an address is of this machine's own link, where clouds serve the secrets of a machine; or of no host."""
+    """Return True for a link-local address, at which clouds serve the secrets of a machine, and for one of no host."""
     address = address_of(text)
     return address.is_link_local or address.is_multicast or address.is_unspecified or str(address) in _SECRETS
 
 
 class OwnLinkError(Exception):
-    """A name leads to an address of this machine's own link."""
+    """A name resolves to a link-local address."""
 
 
 def looked_up(host: str, port: int) -> list[str]:
     """Return the addresses of a name, in order; none if it has none.
 
     Raises:
-        OwnLinkError: one is an address of this machine's own link.
+        OwnLinkError: one of them is a link-local address.
     """
     try:
         listed = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)
@@ -218,7 +218,7 @@ def looked_up(host: str, port: int) -> list[str]:
     found = list(dict.fromkeys(str(where[0]) for *_, where in listed))
     for each in found:
         if is_own_link(each):
-            raise OwnLinkError(f"leads to {each}, an address of this machine's own link, from which nothing is fetched")
+            raise OwnLinkError(f"resolves to {each}, a link-local address, from which nothing is fetched")
     return found
 
 
@@ -338,7 +338,7 @@ class Received:
     """Counts the bytes of the bodies that this process has received.
 
     Attributes:
-        num_bytes: so far.
+        num_bytes: number of bytes so far.
     """
 
     def __init__(self) -> None:
@@ -346,7 +346,7 @@ class Received:
         self._lock = threading.Lock()
 
     def add(self, num_bytes: int) -> None:
-        """Count some more."""
+        """Count more bytes."""
         with self._lock:
             self.num_bytes += num_bytes
 
@@ -367,8 +367,8 @@ class HttpClient:
         connect_timeout_seconds: connect timeout, if other than the setting.
 
     Attributes:
-        guard: called with the address of each request, and with that which redirects to it: raises to refuse it, or returns
-            the addresses to connect to, in order.
+        guard: called with the address of each request, and with the URL that redirects to it: raises an error to refuse it, or
+            returns the addresses to connect to, in order.
         pauses: the pauses required by busy servers.
     """
 
@@ -498,12 +498,12 @@ class HttpClient:
             except InvalidRequestError as error:
                 raise DownloadError(redact(url), f"is not a valid URL ({_why(error)})", advice="Fix the address") from error
             except OwnLinkError as error:
-                raise DownloadError(redact(url), str(error), advice="Check who wrote the address") from None
+                raise DownloadError(redact(url), str(error), advice="Check where the address comes from") from None
         named = {name.lower(): value for name, value in response.headers.items()}
         return HttpResponse(redact(url), int(response.status_code), named, response, url)
 
     def _proxy_of(self, parts: SplitResult) -> str | None:
-        """Return the URL of the proxy for an address; it looks names up itself, once more."""
+        """Return the URL of the proxy for an address; the proxy resolves names itself, a second time."""
         if self._proxies:
             return self._proxies.get(parts.scheme) or None
         if not any(name.lower().endswith("_proxy") for name in os.environ):
@@ -531,7 +531,7 @@ class HttpClient:
             return self._clients[proxy]
 
     def _addresses(self, host: str, port: int) -> Sequence[str]:
-        """Return the addresses to connect to: those of the guard, who has looked them up."""
+        """Return the addresses to connect to: those of the guard, which has resolved the names."""
         return looked_up(host, port) if self.guard is None else self._checked.get((host, port), ())
 
 
@@ -642,7 +642,7 @@ def _next_hop(url: str, here: str, location: str | None, credentials: Credential
     """Return the target of a redirect, without user-info.
 
     Raises:
-        DownloadError: no target, another protocol, or from https to http while the user sends credentials.
+        DownloadError: there is no target, its protocol is not HTTP, or credentials would be sent from https to http.
     """
     if not location:
         raise DownloadError(redact(url), "the server redirects without a target")

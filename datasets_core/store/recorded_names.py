@@ -19,9 +19,10 @@ from datasets_core.store.code import is_of_library
 # A name has one definition in the whole library.
 _RECORDED = """
 _lazy: later; as_datasets: Alias AliasModule _Config; as_datasets.internals: OneRow RowBatch RowOrBatch _DictKind
-DatasetInfosDict ExtractManager Extractor MetadataConfigs NonMutableDict StreamingDownloads _FeatureTypes _StreamingKind
-tracked_str; as_datasets.tables:
-_MappedRows ArrowReader ArrowWriter ConcatenationTable InMemoryTable MemoryMappedTable OptimizedTypedSequence
+DatasetInfosDict ExtractManager Extractor FileInstructions MetadataConfigs NonMutableDict StreamingDownloads _FeatureTypes
+_StreamingKind tracked_str; as_datasets.tables:
+_MappedRows AbstractDatasetInputStream AbstractDatasetReader ArrowReader ArrowWriter BaseReader ConcatenationTable
+GeneratorStream SparkReader SqlReader InMemoryTable MemoryMappedTable OptimizedTypedSequence
 SchemaInferenceError Table TypedSequence; builders._arrow_blocks: ArrowBlocks _Batch _Ended; builders._block_source:
 BlockSource; builders._croissant_assembly: Assembly; builders._croissant_files: ResourceFiles; builders._croissant_found:
 FoundFile; builders._croissant_parts: SplitField split_field splits_of_names; builders._croissant_records: Records;
@@ -172,8 +173,8 @@ scripting.old_helpers: NestedDataStructure PostProcessedInfo; scripting.sandbox.
 scripting.sandbox.batches: RemoteData RemoteIterator RemoteValue; scripting.sandbox.builder: SandboxedBuilder ScriptSandbox;
 scripting.sandbox.children: _IdleProcesses; scripting.sandbox.limits: Sandbox; scripting.sandbox.process: ProcessResources
 SandboxedProcess _EndedError _ReportedError _Stopper; scripting.sandbox.protocol: RemoteText; scripting.sandbox.served:
-RemoteDownloads RemoteStreams; scripting.script: _Loader _Shipped; scripting.small_packages: AbslFlags AbslLogging;
-scripting.tasks: AudioClassification AutomaticSpeechRecognition ImageClassification LanguageModeling
+RemoteDownloads RemoteStreams; scripting.script: _Loader _ScriptModule _Shipped; scripting.small_packages: AbslFlags
+AbslLogging; scripting.tasks: AudioClassification AutomaticSpeechRecognition ImageClassification LanguageModeling
 QuestionAnsweringExtractive Summarization TaskTemplate TextClassification _Labelled; scripting.tf_dtypes: DType;
 scripting.tf_standin: Missing OtherError _Parsed; search.documents: TextIndex; search.queries: _TooLargeError;
 search.search: BatchedNearestExamplesResults BatchedSearchResults NearestExamplesResults Search SearchResults;
@@ -248,7 +249,7 @@ _Correlations _Overlap _Pass _Report; viewer.queries: View _Base; viewer.picture
 _PairCounts;
 viewer.cells: Limits; viewer.opening: Opened; viewer.media: Content; viewer.server: Viewer; building.write.exchange:
 Exchange; store.diff: _Tables; io.tfds: TfdsForm TfdsRows; stream.io.write: _Attempt;
-tfds.reading: SerializedParser
+tfds.reading: SerializedParser; dataset.dataset: Clusters
 """
 
 # Names with several definitions in the library: the package or module in which each is defined now, and its recorded module.

@@ -61,7 +61,7 @@ def _same(value: Any) -> Any:
 
 
 def _picture(value: Any) -> Any:
-    """Return an image as an array, also for the library's own `Image`, which decodes to Pillow."""
+    """Return an image as an array, even for the library's own `Image`, which decodes to Pillow images."""
     if not hasattr(value, "getbands"):
         return value
     array = np.asarray(value)
@@ -132,7 +132,7 @@ def flat(values: Sequence[Any], dtype: np.dtype[Any]) -> Any:
 
 
 def joined(arrays: Sequence[Any], dtype: np.dtype[Any], shape: Any) -> Any:
-    """arrays stacked along a new dimension; an array of arrays if their shapes differ.
+    """Return arrays stacked along a new dimension; an array of arrays if their shapes differ.
 
     Args:
         arrays: the arrays.
