@@ -383,6 +383,7 @@ def write_single(kind: str, source: Path, folder: Path) -> None:
 
 class Torchdata(Reader):
     package = "torchdata"
+    workers = (0,)  # it does not wait for its processes, so their time is not known
 
     def write(self, kind: str, source: Path, folder: Path) -> None:
         write_single(kind, source, folder)
@@ -398,11 +399,7 @@ class Torchdata(Reader):
         def read(batch: list[int]) -> Any:
             return torch.utils.data.default_collate([rows[at] for at in batch])
 
-        if workers:
-            node: Any = tn.ParallelMapper(places, read, num_workers=workers, method="process", multiprocessing_context="fork")
-        else:
-            node = tn.Mapper(places, read)
-        return tn.Loader(node)
+        return tn.Loader(tn.Mapper(places, read))
 
     def state(self, loader: Any, batches: Any) -> Any:
         return loader.state_dict()
