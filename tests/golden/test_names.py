@@ -84,6 +84,7 @@ OPTIONAL |= {
     "str='Fix the script'": "str='Mend the script'",
     "str='does not exist'": "str='leads to no file'",
 }
+OF_THE_CLASS = {"Translation.dtype", "TranslationVariableLanguages.dtype"}  # properties that can be read from the class itself now
 INNER = {"Any", "Iterable", "Mapping", "Self", "Sequence", "annotations", "errno", "logger"}
 
 
@@ -96,6 +97,7 @@ def test_every_public_name_is_there_with_its_signature(path: str) -> None:
 
     assert sorted(before) == sorted(now)
     for name, told in before.items():
+        told = {key: "value" if key in OF_THE_CLASS else each for key, each in told.items()}
         assert {key: _as_before(now[name].get(key), each) for key, each in told.items()} == told
 
 
