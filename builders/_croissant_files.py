@@ -105,7 +105,7 @@ def _sorted_out(patterns: tuple[str, ...]) -> tuple[frozenset[str], tuple[str, .
 def literal_path(pattern: str) -> str | None:
     """Return the path of a literal pattern; None for a pattern with wildcards.
 
-    A character in brackets means itself.
+    A character in brackets is taken literally.
     """
     path = _QUOTED.sub(r"\1", pattern)
     return None if any(sign in _QUOTED.sub("", pattern) for sign in "*?[") else path
@@ -156,7 +156,7 @@ def compare(node: FileNode, path: str, label: str, *, document: str) -> None:
 
 
 def _hex(written: str, size: int) -> str | None:
-    """Return a hash in hex, written so or in base64; None if it is none."""
+    """Return a hash, written in hex or in base64, as hex; None if it is not a hash."""
     text = written.strip()
     if re.fullmatch(rf"[0-9a-fA-F]{{{2 * size}}}", text):
         return text.lower()
@@ -191,7 +191,7 @@ class ResourceFiles:
         document: the description.
         place: where it was read: a local path, or a URL.
         dl_manager: fetches and unpacks.
-        token: for the Hub.
+        token: token for the Hub.
     """
 
     def __init__(self, document: CroissantDocument, place: str, dl_manager: Any, token: Any = None) -> None:

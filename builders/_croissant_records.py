@@ -168,7 +168,7 @@ def whole_column(field: FieldNode) -> FieldNode | None:
 
 
 def _way(field: FieldNode) -> tuple[str, tuple[Any, ...]] | None:
-    """Return the column of a field and the path below itif its source contains nothing else."""
+    """Return the column of a field and the path below it, if its source contains nothing else."""
     source = field.source
     if source is None:
         return None

@@ -101,7 +101,7 @@ def table_batches(
     """Yield the rows of a table, with at least the existing columns of `names`.
 
     Args:
-        file: of a kind among `TABLE_KINDS`.
+        file: file of a kind among `TABLE_KINDS`.
         names: the columns.
         as_text: columns taken literally, if the file is text.
         key: key of the rows in a JSON document that is one object.

@@ -48,7 +48,7 @@ def transformed(column: pa.Array, source: ValueSource, *, is_loose: bool = False
 
     Args:
         column: the values.
-        source: of the field.
+        source: source of the field.
         is_loose: see `at_path`.
 
     Raises:
@@ -106,7 +106,7 @@ def _each(column: pa.Array, make: Callable[[pa.Array], pa.Array]) -> pa.Array:
 
 
 def _by_regex(column: pa.Array, pattern: Any) -> pa.Array:
-    """Return the part of each text that the group of a pattern matches, which begins where the text begins."""
+    """Return the part of each text that the group of a pattern matches; matching begins at the start of the text."""
     text = str(pattern)
     try:
         groups = re.compile(text).groups

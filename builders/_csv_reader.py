@@ -82,7 +82,7 @@ def read_csv(
         if_empty: the columns of an empty file; None refuses such a file.
 
     Raises:
-        FileFormatError: invalid csv; names the line.
+        FileFormatError: the csv is invalid; the error names the line.
         Replay: a column needs a wider type than delivered rows had.
     """
     settled = ColumnTypes(schema, as_text, form.null_numbers_of if form.null_numbers else None)
@@ -109,7 +109,7 @@ def csv_blocks(
         first_bytes: size of the first block, which determines the types.
 
     Raises:
-        FileFormatError: invalid csv; names the line.
+        FileFormatError: the csv is invalid; the error names the line.
         Replay: rows from here on have different types than delivered ones.
         ValueError: not a mark of a csv file.
     """
@@ -187,7 +187,7 @@ class _Reader:
                 yield batch
 
     def _mark(self) -> Mark | None:
-        """Return the mark of the present block, with the state of the reader before it."""
+        """Return the mark of the current block, with the state of the reader before it."""
         if self._blocks.text.file is None:
             return None
         at = self._blocks.offset if self._has_begun else 0
@@ -452,7 +452,7 @@ class _Reader:
         return found
 
     def _without_blanks(self, block: bytes) -> bytes:
-        """Return a block whose blank records are line ends alone."""
+        """Return a block whose blank records are reduced to their line ends."""
         parts, at = [], 0
         for end in self._form.grammar.ends(block):
             parts.append(b"\n" * (end - at) if _is_blank(block[at:end]) else block[at:end])

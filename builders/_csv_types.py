@@ -154,7 +154,7 @@ class RecordBlocks:
         self.guesses = self.is_guess = False
 
     def are_records(self, block: bytes, rows: int) -> bool:
-        """Return True if a block that was parsed to so many rows has one record in each line, so none is cut at its end."""
+        """Return True if a block that was parsed to this many rows has one record in each line, so none is cut at its end."""
         codes = np.frombuffer(block, np.uint8)
         lines = sum(int(np.count_nonzero(codes[at : at + _COUNTED_BYTES] == 10)) for at in range(0, len(codes), _COUNTED_BYTES))
         if rows != lines or (b"\r" in block and block.count(b"\r\n") != block.count(b"\r")):
@@ -435,7 +435,7 @@ def fitted(column: pa.Array, known: pa.DataType) -> pa.Array | None:
 
 
 class _Every(tuple[str, ...]):
-    """A collection that has every name."""
+    """A collection that contains every name."""
 
     __slots__ = ()
 
@@ -575,7 +575,7 @@ class CsvForm:
         keep_columns: the columns to keep, as a function of all names; None keeps all.
         index: names or numbers of columns that go to the end; False drops surplus fields.
         skip_records: number of records, or which ones, to skip at the beginning.
-        num_rows: maximum of rows of each file, or None.
+        num_rows: maximum number of rows of each file, or None.
         nulls: texts that mean null; a dict by column.
         null_numbers: numbers that mean null in a column of floats, likewise.
         bad_rows: action for a row of the wrong length: "error", "warn" or "skip".
@@ -635,7 +635,7 @@ class WideRecords:
     """The records of a text split like `csv.reader`, with fields of any size.
 
     Attributes:
-        line_num: how many lines have been read.
+        line_num: number of lines read so far.
     """
 
     def __init__(self, form: CsvForm, text: str) -> None:

@@ -195,7 +195,7 @@ class FolderBuilder(FileBuilder):
         num_bytes = sum(size for found in parts.values() for part in found for _, size in part.bounds)
         if num_bytes > _SAID_BYTES and not elsewhere and not dl_manager.is_streaming:
             logger.warning(
-                "%s: %.1f GB of files are copied into the cache, so that the dataset stands alone. "
+                "%s: %.1f GB of files are copied into the cache, so that the dataset is self-contained. "
                 "embed_files=False stores their paths and copies nothing.",
                 self.dataset_name,
                 num_bytes / 1e9,
@@ -275,7 +275,7 @@ class FolderBuilder(FileBuilder):
         return found
 
     def _stored(self, member: Member) -> str:
-        """Return the `path` of a stored file: absolute; of a member of an archive, within it; of a download, its name alone."""
+        """Return the stored `path` of a file: absolute; within the archive for its members; the name for a download."""
         if not self.config.embed_files:
             return member.path
         if member.archive:

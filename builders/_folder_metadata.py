@@ -236,7 +236,7 @@ class Locator:
 
     Args:
         metadata: the metadata file.
-        files: of the split.
+        files: files of the split.
         medium: the column for a plain `file_name`.
         stored: the path that is stored with a file's bytes.
     """

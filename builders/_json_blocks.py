@@ -50,10 +50,10 @@ class LineBlock:
 
 
 class Scanner:
-    """The structure of JSON text that comes in blocks: brackets and commas outside strings, and their depth.
+    """The structure of JSON text that arrives in blocks: brackets and commas outside strings, and their depth.
 
     Attributes:
-        depth: how many brackets are open.
+        depth: number of open brackets.
         broken_at: the first line end inside a string, in the block that was scanned last.
     """
 

@@ -202,7 +202,7 @@ def parsed_rows(lines: bytes) -> Iterator[tuple[int, dict[str, Any] | None]]:
             except json.JSONDecodeError as error:
                 raise BrokenRow(at + _size(text[: error.pos].rstrip()), f"broken JSON ({error.msg})") from None
             except (ValueError, RecursionError) as error:
-                raise BrokenRow(at + _size(text[:begin]), str(error) or "nested too deep") from None
+                raise BrokenRow(at + _size(text[:begin]), str(error) or "nested too deeply") from None
             if value is not None and not isinstance(value, dict):
                 raise BrokenRow(at + _size(text[:begin]), f"holds {_KIND_NAMES[_kind(value)]} where an object is expected")
             if _SURROGATE.search(text, begin, position) and not _has_text(value):
@@ -274,11 +274,11 @@ def _kind(value: Any) -> str:
 
 
 def mixed_paths(rows: Iterable[dict[str, Any] | None], keys: dict[Path, frozenset[str]] | None = None) -> set[Path]:
-    """Paths whose values are of several kinds, integers past 64 bits or objects of several keys: the shortest ones.
+    """Return the shortest paths whose values are of several kinds, integers past 64 bits, or objects with different keys.
 
     Args:
         rows: the objects.
-        keys: of the objects at some paths, as far as they are known; None if keys may differ.
+        keys: keys of the objects at some paths, as far as they are known; None if keys may differ.
     """
     kinds: dict[Path, set[str]] = {}
     known = dict(keys or {})

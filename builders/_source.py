@@ -92,7 +92,7 @@ class Source:
         return FileFormatError(self.name, reason, line=line, row=row, advice=advice)
 
     def open(self) -> ByteStream:
-        """Return the file's bytes; compression is detected by the first bytes, and undone."""
+        """Return the file's decompressed bytes; the compression is detected by the first bytes."""
         return self.opened()[0]
 
     def opened(self, first_bytes: int = 0) -> tuple[ByteStream, TextFile]:
@@ -442,7 +442,7 @@ class TextBytes:
         return b"".join(parts)
 
     def blocks(self, size: int) -> Iterator[bytes]:
-        """Blocks of about `size` bytes, to the end."""
+        """Yield blocks of about `size` bytes, to the end."""
         while block := self.read(size):
             yield block
 

@@ -42,7 +42,7 @@ def repeated(names: list[str]) -> str | None:
 
 
 def look_at_names(fields: Iterable[pa.Field]) -> None:
-    """Access all names of a schema: only then do names that are not UTF-8 raise.
+    """Access all names of a schema, since only that raises errors for names that are not UTF-8.
 
     Raises:
         ValueError: a name is not UTF-8, or belongs to a union, which no feature stores.
@@ -286,7 +286,6 @@ class FileBuilder(ArrowBasedBuilder):
         """Yield the rows of one file in small blocks, each with the mark of its start.
 
         Blocks and their types do not depend on the start; rows of other types raise an error.
-        once.
 
         Args:
             source: the file.

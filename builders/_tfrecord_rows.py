@@ -132,7 +132,7 @@ class TfRecordReading:
         """Yield the records of a file, in blocks, from the beginning or from a mark.
 
         Raises:
-            DamagedRecordError: a damaged record, raised after the valid records before it.
+            DamagedRecordError: a record is damaged; raised after the valid records before it.
             FileChangedError: the file is not the one of the mark.
         """
         at, first = (mark.at, mark.row) if mark is not None else (0, 0)
@@ -228,7 +228,7 @@ class RecordRows:
         """Yield the rows of a block; rows before an invalid record come before its error.
 
         Raises:
-            ExampleError: an invalid message, or one without the expected features.
+            ExampleError: a message is invalid, or lacks the expected features.
         """
         try:
             batch = self._reader.read(block, self.schema)
@@ -276,7 +276,7 @@ class RecordRows:
         return (np.concatenate(starts), end) if is_plain else None
 
     def fitted(self, block: RecordBlock) -> Iterator[pa.RecordBatch]:
-        """the rows of a block with the types of earlier rows; other types raise an error after the rows that fit.
+        """Yield the rows of a block with the types of earlier rows; other types raise an error after the rows that fit.
 
         Args:
             block: the records.
@@ -411,7 +411,7 @@ def num_records(reading: TfRecordReading, path: str, name: str) -> int:
     """Return the number of records of a local file, from their headers, after decompression if needed.
 
     Raises:
-        DamagedRecordError: a damaged record, as far as detected.
+        DamagedRecordError: a record is damaged, as far as that is detected.
     """
     with closing(LocalRanges(path, name=name)) as ranges:
         (head,) = ranges.read([(0, min(SNIFFED_BYTES, ranges.version().size))])
@@ -567,7 +567,7 @@ class RecordBlocks(BlockSource[Groups]):
         """Return True if an index is next to the file; the index of a remote file is fetched, unless it was before.
 
         Raises:
-            DownloadError: its server does not tell.
+            DownloadError: its server does not answer.
         """
         from datasets_core.fetch.disk_cache import IndexCache
 

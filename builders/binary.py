@@ -160,12 +160,12 @@ class Numpy(_Binary):
                 advice="Save numbers or texts, as by numpy.save(path, array.astype(str)), or write the rows as JSON or Parquet",
             ) from None
         if not arrays or any(not array.ndim for array in arrays.values()):
-            raise source.fault("has no rows: an array of it is a single value", advice="Save arrays with a first dimension")
+            raise source.fault("has no rows: one of its arrays is a single value", advice="Save arrays with a first dimension")
         lengths = {name: len(array) for name, array in arrays.items()}
         if len(set(lengths.values())) > 1:
             told = ", ".join(f"{length} in {name!r}" for name, length in lengths.items())
             raise source.fault(
-                f"has arrays of different lengths ({told})", advice="Save each in a file of its own, or give all one length"
+                f"has arrays of different lengths ({told})", advice="Save each in a separate file, or give all the same length"
             )
         rows = next(iter(lengths.values()))
         row_bytes = sum(array.nbytes for array in arrays.values()) // max(rows, 1)
@@ -244,7 +244,9 @@ class Excel(_Binary):
         names = list(map(str, range(width)))
         if header is not None:
             if header >= len(rows):
-                raise source.fault(f"has no row {header} with the names of the columns", advice="Pass header=None, or a row")
+                raise source.fault(
+                    f"has no row {header} with the names of the columns", advice="Pass header=None, or the number of a row"
+                )
             from ._csv_types import mangled
 
             names = mangled([_title(value) for value in rows[header]] + [""] * (width - len(rows[header])))

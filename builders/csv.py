@@ -64,7 +64,7 @@ def read_csv_by_pandas(
     Raises:
         MissingDependencyError: pandas is not installed.
         FileFormatError: pandas cannot read the file.
-        Reread: a column needs a wider type than delivered rows had.
+        Replay: a column needs a wider type than delivered rows had.
     """
     from ._csv_types import ColumnTypes
     from ._source import text_reader
@@ -354,7 +354,7 @@ class CsvConfig(BuilderConfig):
 
     @property
     def pandas_only(self) -> str | None:
-        """Return the first given option that only pandas has; None without one."""
+        """Return the first given option that only pandas has; None if there is none."""
         only = {
             "sep": self.sep is None or len(self.sep) != 1,
             "header": isinstance(self.header, (list, tuple)),
@@ -554,7 +554,7 @@ class _Typed:
 
         Raises:
             ConfigurationError: a column does not exist.
-            FileFormatError: a value does not fit; names row and column.
+            FileFormatError: a value does not fit; the error names row and column.
         """
         if not self._types and self._all is None:
             return batch

@@ -38,7 +38,7 @@ def column_of(source: Source, node: Any, start: int, stop: int) -> Typed:
     """Return the rows `start:stop` of a dataset, or of all datasets of a group.
 
     Raises:
-        FileFormatError: a type without a column type.
+        FileFormatError: a type has no corresponding column type.
     """
     if isinstance(node, dict):
         columns = {name: column_of(source, inner, start, stop) for name, inner in node.items()}
@@ -65,7 +65,7 @@ def column_of_array(values: np.ndarray[Any, Any], dtype: Any) -> Typed:
     """Return values whose first dimension is that of the rows, as a column.
 
     Raises:
-        NotImplementedError: a type without a column type.
+        NotImplementedError: a type has no corresponding column type.
     """
     inner = None
     if dtype.metadata is not None:  # types of h5py
@@ -106,7 +106,7 @@ def _fields(fields: dict[str, tuple[np.ndarray[Any, Any], Any]], values: np.ndar
 
 
 def _array(values: np.ndarray[Any, Any], dtype: Any) -> Typed:
-    """Return one array per row: a list of fixed size for one dimension, `Array2D` to `Array5D` for more, lists of lists past
+    """Return one array per row: a list of fixed size for one dimension, `Array2D` to `Array5D` for more, nested lists beyond
     these.
     """
     flat, _ = column_of_array(values.reshape(-1), dtype)
@@ -269,7 +269,7 @@ def _check_filters(source: Source, leaf: Any) -> None:
     """Load the filters that a dataset needs, such as Zstandard or Blosc: h5py has few, and the package hdf5plugin adds others.
 
     Raises:
-        MissingDependencyError: a filter is not there, and hdf5plugin is not installed.
+        MissingDependencyError: a filter is not available, and hdf5plugin is not installed.
         FileFormatError: hdf5plugin does not have it either.
     """
     from h5py import h5z

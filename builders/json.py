@@ -187,7 +187,7 @@ def read_json(
     """Yield the rows of one JSON file.
 
     Raises:
-        FileFormatError: invalid JSON; names the line.
+        FileFormatError: the JSON is invalid; the error names the line.
         Replay: a column needs a type that can only be read from its text.
     """
     reader = JsonReader(options, schema, as_json=as_json)
@@ -256,7 +256,7 @@ class JsonReader:
             has_features: True if the types of the rows are given: a cast reports values that do not fit.
 
         Raises:
-            FileFormatError: invalid JSON; names the line.
+            FileFormatError: the JSON is invalid; the error names the line.
             Replay: rows from here on have different types than delivered ones.
             ValueError: not a mark of a JSON file.
         """
@@ -359,7 +359,7 @@ class JsonReader:
         """Request another pass if one is necessary.
 
         Raises:
-            Reread: a pass with the types seen so far is necessary.
+            Replay: a pass with the types seen so far is necessary.
         """
         if self._conflict:
             raise Replay(pa.schema(list(self._types.items())))
@@ -381,7 +381,7 @@ class JsonReader:
         """Return the rows of a block with their own types.
 
         Raises:
-            FileFormatError: a row is invalid or nested too deep, or types are mixed and that is not allowed.
+            FileFormatError: a row is invalid or nested too deeply, or types are mixed and that is not allowed.
         """
         lines = block.lines
         if too_deep(lines):

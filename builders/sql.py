@@ -8,26 +8,31 @@ import uuid
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
+from importlib.metadata import version
 from typing import Any
 
 import pyarrow as pa
 
 from datasets_core.building.builder import ArrowBasedBuilder
 from datasets_core.building.hooks import BuilderConfig, SplitGenerator
+from datasets_core.config import has_alias
 from datasets_core.errors import (
     CastError,
     CellCastError,
     ConfigurationError,
     DatasetGenerationError,
     DatasetsCoreError,
+    logger_of,
     redact,
     redact_text,
 )
 from datasets_core.features.schema import Features, RowEncoder
 from datasets_core.meta.info import DatasetInfo
-from datasets_core.optional import needed
+from datasets_core.optional import is_installed, needed
 
 _SQLITE = "sqlite:///"
+
+logger = logger_of(__name__)
 
 
 @dataclass(eq=False)
@@ -67,7 +72,14 @@ class SqlConfig(BuilderConfig):
 
     def create_config_id(self, config_kwargs: dict[str, Any], custom_features: Features | None = None) -> str:
         """See `BuilderConfig.create_config_id`: an SQLite file is identified by size and time; others are read again."""
-        named = {**config_kwargs, "sql": str(self.sql), "con": _identity(self.con)}
+        if not isinstance(self.con, (str, os.PathLike)):
+            logger.info(
+                "The connection con=%s couldn't be hashed properly: each build reads the rows. Pass a URI to reuse them.",
+                type(self.con).__name__,
+            )
+        named = {**config_kwargs, "sql": str(self.sql), "con": _identity(self.con)} | (
+            {"text": "large"} if _has_large_text() else {}
+        )
         return super().create_config_id(named, custom_features)
 
 
@@ -110,7 +122,7 @@ def read_sql(options: SqlConfig) -> Iterator[pa.RecordBatch]:
                 rows = [dict(zip(order, values, strict=True)) for values in map(finish, chunk)]
                 batch = encoder.encode(rows)
                 row += len(rows)
-                yield batch
+                yield _with_large_text(batch) if _has_large_text() and not options.features else batch
             if not row:
                 yield pa.RecordBatch.from_arrays([pa.nulls(0) for _ in order], list(order))
     except CellCastError as error:
@@ -125,6 +137,16 @@ def read_sql(options: SqlConfig) -> Iterator[pa.RecordBatch]:
         raise DatasetGenerationError(
             f"The query {shown!r} failed ({reason}). Check the query and the connection.", row=row
         ) from error
+
+
+def _has_large_text() -> bool:
+    """Return True if text is to be `large_string`, which `datasets` gets from pandas 3: with its alias."""
+    return has_alias() and is_installed("pandas") and int(version("pandas").partition(".")[0]) >= 3
+
+
+def _with_large_text(batch: pa.RecordBatch) -> pa.RecordBatch:
+    fields = [field.with_type(pa.large_string()) if field.type == pa.string() else field for field in batch.schema]
+    return batch.cast(pa.schema(fields, batch.schema.metadata))
 
 
 def _query(connection: Any, options: SqlConfig) -> tuple[list[str], Iterator[Sequence[Any]]]:

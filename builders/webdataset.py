@@ -87,7 +87,8 @@ def read_webdataset(source: Source) -> Iterator[pa.RecordBatch]:
     """Yield the rows of one tar.
 
     Raises:
-        FileFormatError: not a tar, truncated, without rows, a repeated key, or a field that does not match its name.
+        FileFormatError: the file is not a tar, is truncated or has no rows; a key is repeated, or a field does not match its
+            name.
     """
     limits = settings()
     encode = _Encoder(source)
@@ -135,7 +136,7 @@ def _rows_of(source: Source, walked: Iterator[tuple[Member, Callable[[], BinaryI
                 yield {**row, "__key__": key, "__url__": source.name}, size
                 finished.add(key)
             if member_key in finished:
-                raise source.fault(f"has the row {member_key!r} at two places", advice=_ADVICE)
+                raise source.fault(f"has the row {member_key!r} in two places", advice=_ADVICE)
             key, row, size = member_key, {}, 0
         if field in row:
             raise source.fault(f"contains {member.path!r} twice", advice=_ADVICE)
@@ -147,7 +148,9 @@ def _rows_of(source: Source, walked: Iterator[tuple[Member, Callable[[], BinaryI
 
 def _value(source: Source, member: Member, field: str, opener: Callable[[], BinaryIO]) -> Any:
     if member.size > _MOST_BYTES:
-        raise source.fault(f"contains {member.path!r} with more than 2 GB", advice="Split the file, or extract the archive")
+        raise source.fault(
+            f"contains {member.path!r}, which has more than 2 GB", advice="Split the file, or extract the archive"
+        )
     with opener() as handle:
         data = handle.read()
     kind = field.rpartition(".")[2].lower()

@@ -1,6 +1,6 @@
 """Builds datasets once, verified, into memory-mapped Arrow or Parquet, and slices and reads them fast.
 
-Every public name opens its own module on first use, so that importing the package costs nothing.
+The module of a public name is imported on first use, so that importing the package is fast.
 """
 
 import os

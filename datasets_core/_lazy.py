@@ -1,4 +1,4 @@
-"""Names that are resolved on use: names of a module (PEP 562), the only name from a higher layer, declared signatures."""
+"""Names that are resolved on use: names of a module (PEP 562), and the single name from a higher layer; declared signatures."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ F = TypeVar("F", bound=Callable[..., Any])
 
 
 def attach(module: str, homes: Mapping[str, str]) -> tuple[Callable[[str], Any], Callable[[], list[str]]]:
-    """`__getattr__` and `__dir__` for `module`, whose names are defined in the modules of `homes`.
+    """Return `__getattr__` and `__dir__` for `module`, whose names are defined in the modules of `homes`.
 
     Args:
         module: the package's own name.
@@ -50,7 +50,7 @@ def homes(names: Mapping[str, str]) -> dict[str, str]:
 
 
 def later(module: str, name: str) -> Any:
-    """Return the attribute `name` of `module`, imported now: for the one call to a higher floor (`ARCHITECTURE.md`) only.
+    """Return the attribute `name` of `module`, imported now; used only for the one call to a higher layer (`ARCHITECTURE.md`).
 
     >>> later("math", "sqrt")(4)
     2.0
@@ -64,7 +64,7 @@ def later(module: str, name: str) -> Any:
 def options_to(run: Callable[..., Any]) -> Callable[[F], F]:
     """Make a function with a declared signature and docstring, whose calls are passed to `run` with all arguments by name.
 
-    `run` also gets the defaults, and only declares the arguments that it uses itself.
+    `run` also receives the defaults, and declares only the arguments that it uses itself.
 
     >>> @options_to(lambda **options: options)
     ... def declared(a: int, b: int = 2, **more: int) -> dict:

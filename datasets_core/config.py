@@ -84,13 +84,13 @@ class Config:
         batch_bytes: bytes of rows in memory before a record batch is written.
         batch_rows: maximum rows of one record batch.
         sort_bytes: memory for sorting; larger columns are sorted in parts, on the disk.
-        max_retries: tries of one request, the first included.
+        max_retries: maximum number of tries of one request, including the first.
         connect_timeout_seconds, read_timeout_seconds: limits on connecting, and on silence while reading.
-        max_retry_wait_seconds: longest pause between two tries, `Retry-After` included.
+        max_retry_wait_seconds: longest pause between two tries, including one that `Retry-After` requires.
         max_download_bytes: limit for a file whose size is neither recorded nor sent by the server; None leaves 5%
             of the disk free.
-        max_archive_members, max_archive_bytes, max_archive_ratio: limits on what an archive may unpack to; the ratio counts
-            above 100 MB only.
+        max_archive_members, max_archive_bytes, max_archive_ratio: limits on the unpacked content of an archive; the ratio only
+            counts above 100 MB.
         download_threads: files fetched at the same time.
         hub_endpoint: address of the Hugging Face Hub (`HF_ENDPOINT`).
         hub_cache_dir: folder of files from the Hub, shared with other tools (`HF_HUB_CACHE`, else `HF_HOME/hub`).
@@ -99,17 +99,17 @@ class Config:
         media_paths: folders, and prefixes of URLs, that paths in the values of a dataset, and links in media folders, may
             refer to; `"/"` allows every local path, `"https://"` every URL of that protocol.  The dataset's own folder is
             always allowed, and so are the blobs of the hub cache that it is a snapshot of.
-        confined_memory_bytes: memory of a sandboxed script; None means half of that of the machine, at least 2 GiB.
+        confined_memory_bytes: memory of a sandboxed script; None means half of the machine's memory, at least 2 GiB.
         confined_cpu_seconds: processor time of one sandboxed process; None means no limit.
-        confined_file_bytes: size of one file that a sandboxed script may write; None means free disk less 1 GiB.
-        confined_output_bytes: total bytes of rows of a sandboxed script; None means free disk less 1 GiB.
+        confined_file_bytes: size of one file that a sandboxed script may write; None means the free disk space minus 1 GiB.
+        confined_output_bytes: total bytes of rows of a sandboxed script; None means the free disk space minus 1 GiB.
         confined_scratch_bytes: total bytes of the files of one sandboxed process; None means 16 times `confined_file_bytes`,
-            or free disk less 1 GiB.
+            or the free disk space minus 1 GiB.
         confined_scratch_files: number of files of one sandboxed process; None means 100,000.
-        confined_seconds: seconds that one sandboxed process may run in all; None means no limit. It is stopped while it has
-            nothing to do, and that time does not count.
+        confined_seconds: total seconds that one sandboxed process may run; None means no limit. The process is paused while it
+            has nothing to do, and that time does not count.
         refuse_found_scripts: refuse scripts in folders or repositories even in the sandbox, unless `trust_remote_code=`
-            allows it; set by `HF_DATASETS_TRUST_REMOTE_CODE=0`.  No setting trusts scripts: only an argument of a load does.
+            allows it; set by `HF_DATASETS_TRUST_REMOTE_CODE=0`.  No setting can trust scripts: only an argument of a load can.
         stream_memory_bytes: memory for rows that a stream has read ahead or keeps decoded; a larger batch may exceed it.
         stream_threads: number of byte ranges that a stream fetches at the same time.
         stream_window_bytes: decoded bytes of the window of a shuffled stream, the default of `shuffle`.
@@ -121,15 +121,15 @@ class Config:
         jpeg_dct: how `datasets_core.tfds` decodes JPEG: "accurate" by Pillow, or "fast" by the package `simplejpeg`, whose
             pixels equal those of TensorFlow.
         verify_reads: when the bytes of record batches are compared with their recorded checksums, once for each batch of a
-            mapped file in a process: "sequential" where a batch is read whole (iteration, `map`, exports) or up to 16 MiB that
-            the page cache holds are first touched, "all" always before rows are read, "never" (`DATASETS_VERIFY_READS`).
+            mapped file in a process: "sequential" when a batch is read as a whole (iteration, `map`, exports), or when up to 16
+            MiB in the page cache are first read; "all" always before rows are read; "never" (`DATASETS_VERIFY_READS`).
         start_method: how worker processes of `map`, `filter`, exports and builds start (`DATASETS_START_METHOD`): "fork" copies
             this process, with all that was set in its modules; "spawn" starts Python again; "auto" forks on Linux, unless
             CUDA is initialized or a library is imported whose threads do not survive a fork (JAX, TensorFlow, Polars, gRPC,
             Lance, CuPy). Processes of streams are spawned.
-        job_bytes: bytes of local source files that one job of a build reads at least, so that many small files are few jobs; a
-            job writes shards of its own.  None: 16 MiB of tables, 4 MiB of text that Python reads.
-        engine: what runs the jobs of builds, `map`, `filter`, exports and pushes where no `engine=` is given: a name such as
+        job_bytes: minimum number of bytes of local source files that one job of a build reads, so that many small files become
+            few jobs; each job writes its own shards.  None: 16 MiB of tables, 4 MiB of text that Python reads.
+        engine: what runs the jobs of builds, `map`, `filter`, exports and pushes if no `engine=` is given: a name such as
             "ray", an engine itself, or an executor of `concurrent.futures`; None chooses by `num_proc`.
         caching: True to cache results of `map`, `filter`, `from_generator` and similar; False computes them again.
     """
@@ -180,10 +180,10 @@ class Config:
     engine: Any = dataclasses.field(default=None, metadata=_NOT_HASHED)
 
     def __post_init__(self) -> None:
-        """Refuse invalid values.
+        """Raise an error for invalid values.
 
         Raises:
-            ConfigurationError: names the setting.
+            ConfigurationError: a setting is invalid; the error names it.
         """
         for name in _FOLDERS:
             folder = getattr(self, name)
@@ -230,7 +230,7 @@ def has_alias() -> bool:
 
 
 def has_small_tokens() -> bool:
-    """Return True to store `input_ids` as int32 and masks as int8 where they fit; False if `DATASETS_SMALL_TOKENS` is 0."""
+    """Return True to store `input_ids` as int32 and masks as int8 if they fit; False if `DATASETS_SMALL_TOKENS` is 0."""
     return os.environ.get("DATASETS_SMALL_TOKENS", "").lower() not in _FALSE
 
 
@@ -242,7 +242,7 @@ def _paths(given: object) -> tuple[str, ...]:
 
 
 class _Environ(Mapping[str, str]):
-    """The environment variables of this process; `help()` does not print their values, among which there are tokens."""
+    """The environment variables of this process; `help()` does not print their values, which may include tokens."""
 
     def __getitem__(self, name: str) -> str:
         return os.environ[name]
@@ -261,7 +261,7 @@ def from_environment(environ: Mapping[str, str] = _Environ()) -> Config:
     """Return the settings from the environment variables of Hugging Face tools.
 
     Raises:
-        ConfigurationError: a variable holds no number where one is needed.
+        ConfigurationError: a variable does not contain a number although one is needed.
     """
     home = _home(environ)
     hub_cache = environ.get("HF_HUB_CACHE") or environ.get("HUGGINGFACE_HUB_CACHE") or os.path.join(home, "hub")
@@ -336,12 +336,12 @@ def using(config: Config | None = None, /, **changes: Any) -> Iterator[Config]:
     """Change settings within the block, in this thread and the tasks it starts.
 
     Args:
-        config: a whole `Config` instead of the present one (as a worker process gets that of its parent).
+        config: a whole `Config` that replaces the current one (as when a worker process receives that of its parent).
         changes: fields of `Config` and their values.  A new `cache_dir` also moves `downloads_dir` and `extracted_dir`,
-            unless they are given too.
+            unless these are given too.
 
     Raises:
-        ConfigurationError: an unknown setting, or an invalid value.
+        ConfigurationError: a setting is unknown, or a value is invalid.
     """
     token = _changed.set(_replaced(config or settings(), changes))
     try:
@@ -364,10 +364,10 @@ def enable_caching() -> None:
 
 
 def disable_caching() -> None:
-    """Run every function again, from here on, in this thread and the tasks that it starts.
+    """From now on, run every function again, in this thread and the tasks that it starts.
 
-    `map`, `filter` and `from_generator` then take nothing from the cache, and no later call finds what they make.  What
-    `load_dataset` builds is not concerned: `download_mode="force_redownload"` builds that again.
+    `map`, `filter` and `from_generator` then use no cached results, and later calls do not find their results. This does not
+    affect `load_dataset`: `download_mode="force_redownload"` makes it build again.
 
     Example:
         >>> disable_caching()
@@ -392,13 +392,13 @@ _SIZE = r"(?i)\s*([0-9][0-9_]*(?:\.[0-9]+)?)\s*([kmgt]?)(i?)b?\s*"
 
 
 def parse_size(size: int | str | None) -> int | None:
-    """Return bytes of `500_000`, `"500MB"` or `"1GiB"`.
+    """Return a size such as `500_000`, `"500MB"` or `"1GiB"` as a number of bytes.
 
     >>> parse_size("500MB"), parse_size("1 GiB")
     (500000000, 1073741824)
 
     Raises:
-        ConfigurationError: no size, or none of at least one byte.
+        ConfigurationError: the argument is not a size, or is less than one byte.
     """
     if size is None:
         return None
@@ -496,7 +496,7 @@ _OLD_NAMES: dict[str, Callable[[], Any]] = {
 
 
 def old_names() -> list[str]:
-    """Return the settings that `datasets.config` has.
+    """Return the names of the settings in `datasets.config`.
 
     >>> "HF_DATASETS_CACHE" in old_names()
     True

@@ -31,36 +31,36 @@ def split_dataset_by_node(
     """Return the rows for one of `world_size` nodes: each row goes to one node.
 
     A dataset is cut into ranges of rows.  A stream is cut into `lanes` equal logical shards, for any number of nodes: node r
-    reads lanes r, r + world_size, r + 2 · world_size…, a row of each in turn; in a `DataLoader` each worker has whole lanes
-    in the same way.  So all nodes together have one order, and a global batch has the same rows on any number of
-    nodes that divides `lanes`; else a step of as many rows as there are lanes does.  `merge_states` merges the states of
-    all nodes and workers into one, which any number of them can load, also in the middle of an epoch.  For more nodes than
-    lanes, `lanes` is raised to the least sufficient multiple.
+    reads lanes r, r + world_size, r + 2 · world_size…, one row of each in turn; in a `DataLoader`, each worker has whole lanes
+    in the same way.  So all nodes together have one order, and a global batch has the same rows on any number of nodes that
+    divides `lanes`. For other numbers of nodes, this holds for steps of `lanes` rows.  `merge_states` merges the states of all
+    nodes and workers into one, which any number of them can load, also in the middle of an epoch.  For more nodes than lanes,
+    `lanes` is raised to the least sufficient multiple.
 
     Row-by-row steps, batches, repetition and shuffling are applied to each lane separately, before this
-    call or after it.  `take`, `skip` and `shard` after it see the rows of the node: states are then for as many nodes and
-    workers.
+    call or after it.  `take`, `skip` and `shard` after it see the rows of the node: states can then only be loaded with the
+    same number of nodes and workers.
 
-    Uneven ends: this call never waits for another node, but a training does, and hangs if one node has a batch less.  Lanes
-    differ by one row at most, if the number of rows is known; so do nodes, if their number divides `lanes`.  With
-    `ends="keep"` every row comes once.  `ends="drop"` drops the last rows, fewer than `lanes`, and `ends="pad"` repeats
-    as many, so that all nodes have equally many.  After steps that change the number of rows, where only reading tells
-    it, a node stops at the end of its first lane ("drop"), or repeats rows of ended lanes until its last one ends ("pad");
-    nodes can differ then, and a training has to agree on the last step.
+    Uneven ends: this call never waits for another node, but training code does, and hangs if one node has one batch less.
+        Lanes, and nodes whose number divides `lanes`, differ by at most one row if the number of rows is known.  With
+    `ends="keep"`, every row comes once.  `ends="drop"` drops the last rows, fewer than `lanes`, and `ends="pad"` repeats as
+    many, so that all nodes have the same number.  After steps that change the number of rows, so that it is unknown before
+    reading, a node stops at the end of its first lane ("drop"), or repeats rows of ended lanes until its last one ends ("pad");
+    nodes can differ then, and have to agree on the last step of the training.
 
     Args:
         dataset: all rows.
-        rank, world_size: number of the node, from 0, and number of nodes; None for both: as `ray.train`, an initialized
-            `torch.distributed`, `torchrun` (`RANK`, `WORLD_SIZE`), Slurm (`SLURM_PROCID`, `SLURM_NTASKS`) or MPI say.
-        strategy: "auto"; for streams also "lanes" (the same), "shards" or "examples", to give each node a part of the shards,
-            or one row of `world_size`, as other libraries do: these cannot be divided again.
-        lanes: number of logical shards of a stream; it must not change within a training.
+        rank, world_size: number of the node, from 0, and number of nodes; None for both: as reported by `ray.train`, an
+            initialized `torch.distributed`, `torchrun` (`RANK`, `WORLD_SIZE`), Slurm (`SLURM_PROCID`, `SLURM_NTASKS`) or MPI.
+        strategy: "auto"; for streams also "lanes" (the same), and "shards" or "examples", which give each node a part of the
+            shards, or every `world_size`-th row, as other libraries do; the result of these cannot be divided again.
+        lanes: number of logical shards of a stream; it must not change during a training.
         ends: "keep", "drop" or "pad".
 
     Raises:
-        ArgumentTypeError: not an integer.
-        ConfigurationError: an unknown node, strategy or end, or "drop" and "pad" where nodes cannot be even; or no node is
-            given, and nothing says which this process is.
+        ArgumentTypeError: a number is not an integer.
+        ConfigurationError: the node, the strategy or the end is unknown; "drop" or "pad" cannot make the nodes even; or no node
+            is given and the rank of this process is unknown.
 
     Example:
         >>> split_dataset_by_node(Dataset.from_dict({"a": [1, 2, 3, 4]}), rank=1, world_size=2)[:]
@@ -105,7 +105,7 @@ _RANKS = (
 
 
 def _this_node() -> tuple[int, int]:
-    """Return the number of this process in a training, and that of all."""
+    """Return the number of this process in a training, and the number of all processes."""
     train = sys.modules.get("ray.train")
     if train is not None:
         try:
@@ -123,7 +123,7 @@ def _this_node() -> tuple[int, int]:
             return _number(rank), _number(world_size)
     names = ", ".join(f"{rank} and {world_size}" for rank, world_size in _RANKS)
     raise ConfigurationError(
-        f"This process has no rank: none of {names} is set, and neither ray.train nor torch.distributed runs",
+        f"This process has no rank: none of {names} is set, and neither ray.train nor torch.distributed is running",
         advice="Give rank= and world_size=",
     )
 
@@ -158,7 +158,7 @@ def split_for_process(split: Any, rank: int, world_size: int, drop_remainder: bo
 
     Raises:
         ConfigurationError, SplitSyntaxError: as with `even_splits`.
-        RankError: the process does not exist; an `IndexError` and a `ValueError`.
+        RankError: the process does not exist; the error is also an `IndexError` and a `ValueError`.
 
     Example:
         >>> split_for_process("train", rank=1, world_size=4)

@@ -1,7 +1,7 @@
 """Local and remote files: open, list, glob, join; write-then-rename; the lock between processes.
 
 Local paths never touch fsspec, so that a plain build does not import it.  `http(s)` is not opened here but fetched
-(`fetch/download.py`), because fsspec needs another package for it.
+(`fetch/download.py`), because fsspec needs another package for that.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ class Overdue(BaseException):
 
 
 class Due(NamedTuple):
-    """The deadline of work, by `time.monotonic`, and whether a caller still waits for it."""
+    """The deadline of work, by `time.monotonic`, and whether a caller still waits for the work."""
 
     at: float
     is_called_off: threading.Event
@@ -56,7 +56,7 @@ def check() -> None:
     """Check the deadline; long work calls it regularly.
 
     Raises:
-        Overdue: the time is over, or the caller has stopped waiting.
+        Overdue: the deadline has passed, or the caller has stopped waiting.
     """
     now = due.get()
     if now is not None and (now.is_called_off.is_set() or time.monotonic() >= now.at):
@@ -122,7 +122,7 @@ def _is_skippable_frame(head: bytes) -> bool:
 
 
 def is_tar(head: bytes) -> bool:
-    """Return True if `head` is the header block of a tar: by its own checksum, which also the oldest kind carries."""
+    """Return True if `head` is the header block of a tar: by its own checksum, which even the oldest kind has."""
     block = head[:_BLOCK]
     if len(block) < _BLOCK or not block[0]:
         return False
@@ -198,7 +198,7 @@ class FileEntry:
         path: full path or URL, with its protocol.
         size: bytes, or -1 if the store does not report it.
         identity: a text that changes with the content: mtime in ns, ETag or checksum; "" if the store reports none.
-        link: the first link, to this file or a folder above it, that the listing followed; "" if there was none.
+        link: the first link, to this file or a folder above it, that the listing followed; "" if no link was followed.
     """
 
     path: str
@@ -258,7 +258,7 @@ def filesystem(path: str, storage_options: dict[str, Any] | None = None) -> tupl
 
     Raises:
         MissingDependencyError: the protocol needs a package that is not installed.
-        DownloadError: no such protocol.
+        DownloadError: the protocol does not exist.
     """
     import fsspec  # 60 ms that local paths do without
 
@@ -267,13 +267,13 @@ def filesystem(path: str, storage_options: dict[str, Any] | None = None) -> tupl
     except ImportError as error:
         raise _missing_package(path, error) from error
     except ValueError as error:
-        advice = "Use a local path, http(s)://, or a protocol that fsspec knows"
+        advice = "Use a local path, http(s)://, or a protocol that fsspec supports"
         raise DownloadError(redact(path), redact_text(str(error)), advice=advice) from error
     return fs, inner
 
 
 def _missing_package(path: str, error: ImportError) -> MissingDependencyError:
-    """Return names packages only, as a protocol (`s3`) may be called like the package of a stranger."""
+    """Return the error for a missing package, never named after a protocol (`s3`): a stranger's package may have that name."""
     from fsspec.registry import known_implementations
 
     protocols, said = [part.partition("://")[0] for part in path.split("::")], str(error)
@@ -283,7 +283,7 @@ def _missing_package(path: str, error: ImportError) -> MissingDependencyError:
 
 
 def compressed_files(protocol: str) -> Any:
-    """Return the class of the file systems `protocol://name::path`, each of one file, unpacked from `path`; fsspec knows it."""
+    """Return the class, registered with fsspec, of file systems `protocol://name::path` of one file, unpacked from `path`."""
     import fsspec
     from fsspec.archive import AbstractArchiveFileSystem
 
@@ -349,13 +349,13 @@ def list_files(
 ) -> list[FileEntry]:
     """Return every file below `folder`, sorted by path.
 
-    Links to folders are followed once: a circle of links ends where it begins.
+    Links to folders are followed once, so that circular links end.
 
     Args:
         folder: local folder or URL.
-        storage_options: for the file system of a URL.
-        max_depth: number of levels; 1 is the folder alone, None all.  A store is listed whole.
-        skip_hidden: True to skip hidden folders.  A store is listed whole.
+        storage_options: options of the file system of a URL.
+        max_depth: number of levels; 1 for the folder alone, None for all. Stores are always listed completely.
+        skip_hidden: True to skip hidden folders. Stores are always listed completely.
         every_kind: True to include, with size -1, entries that are not regular files: broken links, pipes, devices.
     """
     if not is_url(folder):
@@ -412,9 +412,7 @@ def disk_errors(path: str, *, needed: int | None = None, action: str = "write") 
 
 
 def free_bytes(path: str) -> int | None:
-    """Return the bytes available on the disk of `path` (or of its nearest existing parent); None if the system does not
-    say.
-    """
+    """Return the bytes available on the disk of `path` (or of its nearest existing parent); None if unknown."""
     return None if is_url(path) else (disk_usage(path) or (0, 0, None))[2]
 
 
@@ -429,10 +427,10 @@ def remove(path: str) -> None:
 
 
 def write_atomically(path: str, data: bytes) -> None:
-    """Write a local file atomically: a reader, or a crash, sees the old content or the new one.
+    """Write a local file atomically: readers see either the old or the new content, also after a crash.
 
     Raises:
-        DatasetDiskError: the disk is full, read-only or forbidden; the old content stays.
+        DatasetDiskError: the disk is full, read-only or forbidden; the old content is kept.
     """
     temporary = f"{path}.tmp-{os.getpid()}-{os.urandom(4).hex()}"
     with disk_errors(path, needed=len(data)):
@@ -462,7 +460,7 @@ def check_writable(path: str) -> None:
     """Check that a local file can be created or replaced, before the work whose result it will contain.
 
     Raises:
-        FileNotFoundDatasetsError: its folder does not exist.
+        FileNotFoundDatasetsError: the folder of the file does not exist.
         DatasetDiskError: the folder is read-only, forbidden, or one in which no file can be created.
     """
     folder = os.path.dirname(os.path.abspath(path))
@@ -479,13 +477,13 @@ def check_writable(path: str) -> None:
 
 @contextlib.contextmanager
 def new_file(path: str, storage_options: dict[str, Any] | None = None) -> Iterator[IO[bytes]]:
-    """Open a new file for writing; it replaces `path` if the block succeeds, else the old file stays.
+    """Open a new file for writing; it replaces `path` if the block succeeds; otherwise the old file is kept.
 
     Missing parent folders are created.
 
     Raises:
         DatasetDiskError: the disk is full, read-only or forbidden.
-        FileInPlaceError: a folder above it is a file.
+        FileInPlaceError: the path of a parent folder is a file.
 
     >>> import tempfile
     >>> with tempfile.TemporaryDirectory() as folder:
@@ -548,11 +546,11 @@ def sync_folder(path: str) -> None:
 def locked(path: str, *, log_after_seconds: float = 10.0) -> Iterator[None]:
     """Hold the lock file `path` against other processes and threads; wait as long as necessary, and log the wait.
 
-    The system's `flock` is freed when its holder dies.  If the file system has none, a lease replaces it: a file that its
+    The system's `flock` is released when its holder dies.  If the file system has none, a lease replaces it: a file that its
     holder renews, and that another process takes if it was not renewed for some time.
 
     Raises:
-        DatasetDiskError: the lock file cannot be made there.
+        DatasetDiskError: the lock file cannot be created.
     """
     import filelock
 
@@ -587,7 +585,7 @@ def locked_and_swept(path: str) -> Iterator[None]:
     """Like `locked`; if the block fails, folders that were made for the lock file and contain nothing else are removed.
 
     Raises:
-        DatasetDiskError: the lock file cannot be made there.
+        DatasetDiskError: the lock file cannot be created.
     """
     made: list[str] = []
     above = os.path.dirname(os.path.abspath(path))
@@ -611,7 +609,7 @@ def locked_and_swept(path: str) -> Iterator[None]:
 
 
 def is_alive(pid: int) -> bool:
-    """Return True if a process of this machine has the number `pid`, of any user."""
+    """Return True if a process of this machine, of any user, has the number `pid`."""
     try:
         os.kill(pid, 0)
     except ProcessLookupError:
@@ -622,7 +620,7 @@ def is_alive(pid: int) -> bool:
 
 
 def ownership() -> dict[str, Any]:
-    """Identity of this process, for the note next to an unfinished file or folder (see `owner_is_alive`)."""
+    """Return the identity of this process, for the note next to an unfinished file or folder (see `owner_is_alive`)."""
     import socket
 
     return {"pid": os.getpid(), "host": socket.gethostname(), "started": _started(os.getpid())}
@@ -632,7 +630,7 @@ def owner_is_alive(path: str) -> bool | None:
     """Return True if the process that writes an unfinished file or folder is alive; None if no process of this machine is
     named.
 
-    The note at `path` + ".json" has number, host and start of the process, else the name has its number
+    The note at `path` + ".json" has number, host and start of the process; without a note, the name has its number
     (`….incomplete-<pid>-…`, `….tmp-<pid>-…`, `datasets_core-<pid>-…`).
     """
     import json
@@ -653,7 +651,7 @@ def owner_is_alive(path: str) -> bool | None:
 
 
 def _started(pid: int) -> int | None:
-    """When a process was started, in ticks since this machine was; None if the system does not say."""
+    """Return when a process was started, in ticks since the start of this machine; None if the system does not report it."""
     with contextlib.suppress(OSError, ValueError, IndexError), open(f"/proc/{pid}/stat", "rb") as source:
         return int(source.read().rpartition(b")")[2].split()[19])
     return None
@@ -665,7 +663,7 @@ def lease_path(path: str) -> str:
 
 
 def _make_folder(folder: str) -> None:
-    """Make a folder and its parents, while other processes may remove empty folders."""
+    """Create a folder and its parents, even while other processes remove empty folders."""
     for tries in range(_MAX_SWEPT):
         try:
             os.makedirs(folder, exist_ok=True)

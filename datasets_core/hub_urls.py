@@ -27,7 +27,7 @@ class HubPath(NamedTuple):
     Attributes:
         repo_id: `org/name`, or `name`.
         revision: branch, tag, commit or ref; None if the URL names none.
-        path: in the repository, "" for its root.
+        path: path in the repository, "" for its root.
     """
 
     repo_id: str
@@ -45,7 +45,7 @@ def is_repo_id(text: str) -> bool:
 
 
 def is_commit(revision: str | None) -> bool:
-    """Return True if a revision is a full commit hash, which never changes its meaning.
+    """Return True if a revision is a full commit hash, whose meaning never changes.
 
     >>> is_commit("a" * 40), is_commit("main"), is_commit("a" * 7)
     (True, False, False)
@@ -73,7 +73,7 @@ def parse_hub_url(url: str) -> HubPath | None:
     True
 
     Raises:
-        ConfigurationError: it is such a URL, and names no repository, an empty revision, or a path out of the repository.
+        ConfigurationError: such a URL does not name a repository, names an empty revision, or leads out of the repository.
     """
     if not url.startswith(PREFIX):
         return None
@@ -119,7 +119,7 @@ def without_commit(url: str) -> str:
 
 
 def hub_url(repo_id: str, revision: str, path: str = "") -> str:
-    """Return the URL of a path in a repository at a revision; with a commit hash its meaning never changes.
+    """Return the URL of a path in a repository at a revision; with a commit hash, its meaning never changes.
 
     >>> hub_url("org/name", "refs/pr/1", "a.csv"), hub_url("squad", "v1/new")
     ('hf://datasets/org/name@refs/pr/1/a.csv', 'hf://datasets/squad@v1%2Fnew')
@@ -141,7 +141,7 @@ def quoted_revision(revision: str) -> str:
 
 
 def is_inner_path(path: str) -> bool:
-    r"""Return True if a path of a repository stays below the folder that it is put into, on every system.
+    r"""Return True if a path of a repository stays below the folder into which it is written, on every system.
 
     >>> is_inner_path("data/a b.csv"), is_inner_path("../a"), is_inner_path("/a"), is_inner_path("a\\b"), is_inner_path("a//b")
     (True, False, False, False, False)

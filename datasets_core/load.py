@@ -65,12 +65,12 @@ def load_dataset(
     """Load a dataset; build it first if it is not cached.
 
     Args:
-        path: a format (`"csv"`), a folder of data files, a script (`.py`, or a folder with a script of its own name), one data
+        path: a format (`"csv"`), a folder of data files, a script (`.py`, or a folder with a script of the same name), one data
             file or URL, or a dataset of the Hugging Face Hub: `"org/name"`, or `"hf://datasets/org/name@revision/path"` for a
             folder or a file in it.  Formats and local paths take precedence over names on the Hub.  A local path may end
             with a version or a pattern, `"reviews.py:1.*.*"`, and contain the config, `"folder/reviews/en:1.0.0"`.
             A dataset whose source was removed is read from the cache, if it was built before.
-        name: config; None for the default one.
+        name: name of the config; None for the default one.
         data_dir: subfolder to read; for a script, the folder of files downloaded by hand.
         data_files: paths, globs or URLs, alone, in a list, or by split.
         split: `"train"`, `"train[:10%]+test"`, a `ReadInstruction`, or a list, tuple or dict of them; None for all splits.
@@ -79,17 +79,18 @@ def load_dataset(
         download_config: options of downloads.
         download_mode: `reuse_dataset_if_exists`, `reuse_cache_if_exists` or `force_redownload`.
         verification_mode: `all_checks`, `basic_checks` or `no_checks`.
-        keep_in_memory: copy the rows into memory, or never; None copies tables below `HF_DATASETS_IN_MEMORY_MAX_SIZE`.
+        keep_in_memory: True copies the rows into memory, False never does; None copies tables below
+            `HF_DATASETS_IN_MEMORY_MAX_SIZE`.
         save_infos: True to verify everything, so that the recorded sizes and checksums are complete.
         revision: branch, tag or commit of a repository; not allowed for a local path.
-        token: for hosts that require one; for the Hub, True and None mean the token of the login, and False none.
+        token: token for hosts that require one; for the Hub, True and None mean the token of the login, False means none.
         streaming: True to return a stream of rows without a build; see `DatasetBuilder.as_streaming_dataset`.
         num_proc: worker processes of a build.
-        storage_options: for the file systems of URLs.
+        storage_options: options of the file systems of URLs.
         version: the version; a pattern such as `1.*.*` means the highest listed one, `"experimental_latest"` the highest
             of all, None the canonical one.
-        shuffle_files: True to read the files in random order, another one in each iteration; the result is a stream.
-        read_config: order of reading files, see `ReadConfig`; the result is a stream.  Without these two arguments files
+        shuffle_files: True to read the files in a random order, which differs in each iteration; the result is a stream.
+        read_config: order of reading files; see `ReadConfig`. The result is a stream.  Without these two arguments files
             are read in order, one after the other.
         register_checksums: True to write size and sha256 of downloads into the `checksums.tsv` next to the script.
         force_checksums_validation: True to require that every downloaded URL is registered there.
@@ -99,24 +100,26 @@ def load_dataset(
             time; `verification_mode="no_checks"` trusts the cache, and only counts its rows.
             With `streaming`, commit, options, script, files with their hashes, and columns of a dataset on the Hub are compared
             with the lock; its rows are not hashed.
-        timeout: time limit in seconds for the code of a script: its import, its description, its
-            downloads, its rows; None for no limit.  Code outside the sandbox is stopped in the main thread only.
+        timeout: time limit in seconds for the code of a script: its import, description, downloads and rows; None for no limit.
+            Code outside the sandbox is stopped in the main thread only.
         engine: what runs the jobs of a build: "serial", "threads", "processes", "ray", "dask", an engine itself, or an executor
             of `concurrent.futures`; "c", "python" and "pyarrow" are readers of pandas, for the config of csv.
         config_kwargs: options of the builder's config, such as `sep=` of csv.  `trust_remote_code` says how a script runs: by
-            default a script that you name runs directly, one found in a folder in the sandbox (without network, processes, and
-            any files but its own and those you name); `True` runs it directly, `"sandbox"` in the sandbox, `False` not at all.
-            `ignore_verifications=True` is the old spelling of `verification_mode="no_checks"`, `use_auth_token=` of `token=`.
+            default a script that you name runs directly, one found in a folder runs in the sandbox (without network or
+            processes, and with no other files than its own and those you name); `True` runs it directly, `"sandbox"` in the
+            sandbox, `False` not at all. `ignore_verifications=True` is the older form of `verification_mode="no_checks"`, and
+            `use_auth_token=` that of `token=`.
 
     Returns:
         A `Dataset` for one split expression, a list, tuple or dict of them for several, a `DatasetDict` for None; with
         `streaming`, `shuffle_files` or `read_config` an `IterableDataset`, and for None an `IterableDatasetDict`.
 
     Raises:
-        DatasetNotFoundError, DataFilesNotFoundError: no such dataset, or no data files.
-        UnknownConfigError, UnknownSplitError, UnknownOptionError, ConfigurationError: an invalid argument.
+        DatasetNotFoundError, DataFilesNotFoundError: the dataset or its data files do not exist.
+        UnknownConfigError, UnknownSplitError, UnknownOptionError, ConfigurationError: an argument is invalid.
         ScriptTimeoutError: a script exceeded `timeout`.
-        DatasetBuildError, DownloadError, VerificationError: the build or the download failed, or differs from the record.
+        DatasetBuildError, DownloadError, VerificationError: the build or the download failed, or its result differs from the
+            record.
 
     Example:
         >>> import os, pathlib, tempfile
@@ -201,7 +204,7 @@ def load_dataset(
 def load_from_disk(
     dataset_path: str | os.PathLike[str], keep_in_memory: bool | None = None, storage_options: dict[str, Any] | None = None
 ) -> Dataset | DatasetDict:
-    """Load a dataset saved by `save_to_disk`: a `Dataset`, or a `DatasetDict` of several splits.
+    """Load a dataset saved by `save_to_disk`, as a `Dataset`, or a `DatasetDict` of several splits.
 
     Folders saved by Hugging Face `datasets` are supported.
 
@@ -258,9 +261,9 @@ def load_dataset_builder(
     timeout: float | None = None,
     **config_kwargs: Any,
 ) -> DatasetBuilder:
-    """Return the builder of a dataset, with its info. Nothing is downloaded or built.
+    """Return the builder of a dataset, with its info.
 
-    The builder of a dataset that was built also has its splits and sizes.
+    Nothing is downloaded or built.  If the dataset was built before, the builder also has its splits and sizes.
 
     Args:
         path, name, data_dir, data_files, cache_dir, features: see `load_dataset`.
@@ -282,10 +285,10 @@ _READERS = frozenset({"c", "python", "pyarrow", "python-fwf"})  # of pandas, whi
 
 
 def _check_streamed(**asked: Any) -> None:
-    """Refuse options that only a built dataset supports.
+    """Raise an error for options that only a built dataset supports.
 
     Raises:
-        ConfigurationError: an argument that does not go with `streaming=True`.
+        ConfigurationError: an argument is not supported with `streaming=True`.
     """
     for name, value in asked.items():
         if value is not None and value is not False:
@@ -340,10 +343,10 @@ def request_of(
     timeout: float | Deadline | None = None,
     **config_kwargs: Any,
 ) -> Request:
-    """Return the arguments of `load_dataset` as one value, checked.
+    """Check the arguments of `load_dataset`, and return them as one value.
 
     Raises:
-        ConfigurationError: an invalid argument.
+        ConfigurationError: an argument is invalid.
     """
     trusted = checked_trust(config_kwargs.pop("trust_remote_code", None))
     if "use_auth_token" in config_kwargs:
@@ -490,19 +493,19 @@ def lock_dataset(
     num_proc: int | None = None,
     **reference: Any,
 ) -> LockOutcome:
-    """Record the sources and rows of a dataset in a lock file: `load_dataset(..., lock=)` then refuses any others.
+    """Record the sources and rows of a dataset in a lock file: `load_dataset(..., lock=)` then rejects any others.
 
     The lock contains every file with its size and sha256 (paths are relative to the folder of the dataset, for use on other
     machines), the script, config and options, the columns, the rows of each split with a sha256 of their values, and the
     versions of the libraries.  The dataset is built if it is not cached.
 
-    Loading with a lock hashes every local source, every cached shard, and its rows, each time: some seconds
-    for a gigabyte.  With `verification_mode="no_checks"` the cache is trusted, and its rows are counted.  A file that a script
-    opens by itself, not as an argument of a split or by the download manager, is not in the lock: its changes show in the
-    rows, after the next build.
+    Loading with a lock hashes every local source, every cached shard, and its rows, each time: a few seconds per gigabyte.
+    With `verification_mode="no_checks"` the cache is trusted, and its rows are counted.  A file that a script
+    opens by itself, not as an argument of a split or by the download manager, is not in the lock: its changes are only noticed
+    in the rows, after the next build.
 
     For a dataset on the Hub the lock contains repository and commit, and loading with it loads that commit, even if its branch
-    has moved: without a request, if it is cached.
+    has moved, and without a request if it is cached.
 
     Args:
         path, name: see `load_dataset`.
@@ -517,7 +520,7 @@ def lock_dataset(
 
     Raises:
         FileNotFoundDatasetsError: the folder of the file does not exist.
-        LockDriftError: the file has other contents, and `update` is False; lists all differences.
+        LockDriftError: the file has other contents, and `update` is False; the error lists all differences.
 
     Example:
         >>> import os, pathlib, tempfile

@@ -43,7 +43,7 @@ def get_logger(name: str | None = None) -> _logging.Logger:
 
 
 def get_verbosity() -> int:
-    """Return the level from which messages of the library are shown.
+    """Return the lowest level of the messages of the library that are shown.
 
     Example:
         >>> get_verbosity() in (DEBUG, INFO, WARNING, ERROR, CRITICAL)
@@ -53,7 +53,7 @@ def get_verbosity() -> int:
 
 
 class _Printer(_logging.Handler):
-    """Prints messages to standard error, unless handlers of the root logger get them, so that none is shown twice."""
+    """Prints messages to standard error, unless handlers of the root logger receive them, so that no message is shown twice."""
 
     def emit(self, record: _logging.LogRecord) -> None:
         if (get_logger().propagate and _logging.getLogger().handlers) or sys.stderr is None:
@@ -65,13 +65,13 @@ class _Printer(_logging.Handler):
 
 
 def set_verbosity(verbosity: int | str) -> None:
-    """Show messages of the library from this level on.
+    """Show messages of the library at this level and above.
 
     Args:
         verbosity: a level of `logging`, or one of debug, info, warning, error, critical.
 
     Raises:
-        ConfigurationError: no such level.
+        ConfigurationError: the level does not exist.
 
     Example:
         >>> before = get_verbosity()
@@ -95,7 +95,7 @@ def set_verbosity_debug() -> None:
 
 
 def set_verbosity_info() -> None:
-    """Show what is being done."""
+    """Show what the library is doing."""
     set_verbosity(INFO)
 
 
@@ -105,7 +105,7 @@ def set_verbosity_warning() -> None:
 
 
 def set_verbosity_error() -> None:
-    """Show errors alone."""
+    """Show only errors."""
     set_verbosity(ERROR)
 
 

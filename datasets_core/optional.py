@@ -41,7 +41,7 @@ def distribution(package: str) -> str:
 
 
 def is_installed(package: str) -> bool:
-    """Return True if a top-level package can be imported; it is not.
+    """Return True if a top-level package can be imported; this does not import it.
 
     >>> is_installed("json"), is_installed("no_such_package")
     (True, False)
@@ -55,7 +55,7 @@ def is_installed(package: str) -> bool:
 
 
 def missing_package(error: BaseException) -> str | None:
-    """Return the package whose absence caused an error; None for other errors, as of a module in a package.
+    """Return the package whose absence caused an error; None for other errors, such as a module missing in a package.
 
     >>> missing_package(ModuleNotFoundError("No module named 'no_such.part'", name="no_such.part"))
     'no_such'
@@ -67,15 +67,15 @@ def missing_package(error: BaseException) -> str | None:
 
 
 def needed(package: str, needed_for: str, install: str | None = None) -> Any:
-    """Return an optional package, or a module of one, imported.
+    """Import and return an optional package, or a module of one.
 
     Args:
         package: its name for an import.
         needed_for: what needs it, as the subject of a sentence.
-        install: its name for pip; the library's extra of the package's name by default.
+        install: its name for pip; by default, the extra of the library that is named like the package.
 
     Raises:
-        MissingDependencyError: it is not installed.
+        MissingDependencyError: the package is not installed.
 
     >>> needed("json", "This line").__name__
     'json'
@@ -99,7 +99,7 @@ def is_hugging_face(given: object) -> bool:
 
 
 def named_kind(given: object, advice: str) -> tuple[str, str]:
-    """Return the name of a value's type and the advice for it: of an object of the package `datasets`, how it is converted.
+    """Return the name of a value's type, and advice: for an object of the package `datasets`, how to convert it.
 
     >>> named_kind([], "Give a Dataset")
     ('list', 'Give a Dataset')

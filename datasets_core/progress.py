@@ -14,7 +14,7 @@ from typing import Protocol, TextIO
 
 
 class Progress(Protocol):
-    """Handle of a stage: reports progress."""
+    """Progress of one stage, which a caller updates."""
 
     def update(self, n: int = 1, /) -> object:
         """Report that `n` more units are done."""
@@ -31,7 +31,7 @@ class _Silent:
 
 
 class _PrintedLines:
-    """Progress without a terminal: a line now and then, for the log of a job."""
+    """Progress without a terminal: a line at intervals, for the log of a job."""
 
     def __init__(self, stage: str, total: int | None, unit: str, seconds: float) -> None:
         self._stage, self._total, self._unit, self._seconds = stage, total, unit, seconds
@@ -48,7 +48,7 @@ class _PrintedLines:
                 self._print(now - self._began)
 
     def close(self) -> None:
-        """Print the end of a stage of which a line was printed."""
+        """Print the end of a stage for which a line was printed."""
         if self._printed:
             self._print(time.monotonic() - self._began)
 
@@ -63,9 +63,9 @@ class _PrintedLines:
 
 
 class Switch:
-    """True if bars are wanted; one per process, as the public functions promise.
+    """True if bars are enabled; there is one switch per process.
 
-    `is_forced`: they were asked for by a call, and are drawn without a terminal too.
+    `is_forced`: a call enabled them, so that they are drawn without a terminal too.
     """
 
     def __init__(self) -> None:
@@ -78,9 +78,9 @@ switch = Switch()
 
 
 def enable_progress_bars() -> None:
-    """Show progress bars, also where standard error is not a terminal.
+    """Show progress bars, even if standard error is not a terminal.
 
-    Without a call they show on terminals and in notebooks; elsewhere, a line is printed every ten seconds
+    Without this call, they appear on terminals and in notebooks; elsewhere, a line is printed every ten seconds
     (`DATASETS_CORE_PROGRESS_SECONDS`; 0 for none).
 
     Example:
@@ -93,7 +93,7 @@ def enable_progress_bars() -> None:
 
 
 def disable_progress_bars() -> None:
-    """Show no progress bars.
+    """Hide progress bars.
 
     Example:
         >>> disable_progress_bars()
@@ -134,7 +134,7 @@ disable_progress_bar = disable_progress_bars
 
 @contextmanager
 def progress(stage: str, *, total: int | None = None, unit: str = "rows") -> Iterator[Progress]:
-    """Show a bar for one stage: on a terminal, in a notebook, or where bars were enabled by a call; else lines.
+    """Show a bar for one stage on a terminal, in a notebook, or if a call enabled bars; otherwise print lines.
 
     Args:
         stage: its name for the user ("Downloading", "Building train").
@@ -180,7 +180,7 @@ def _line_seconds() -> float:
 
 
 def _is_notebook(stream: TextIO) -> bool:
-    """Return True for the output of a cell in Jupyter, Colab and VS Code, which is no terminal and draws bars."""
+    """Return True for the output of a cell in Jupyter, Colab or VS Code, which is not a terminal but shows bars."""
     return type(stream).__module__.startswith("ipykernel.")
 
 
@@ -219,17 +219,18 @@ class ProgressFile:
 
 
 def told(path: str) -> int:
-    """Return the number in a progress file; 0 if there is none yet."""
+    """Return the number in a progress file; 0 if the file does not exist yet."""
     with contextlib.suppress(OSError, ValueError), open(path, "rb") as handle:
         return int(handle.read() or 0)
     return 0
 
 
 class Meter:
-    """How much of a job is done, for a thread that asks several times a second.
+    """The progress of a job, for a thread that reads it several times a second.
 
     Attributes:
-        done: number of rows or bytes; code that knows it better than by what was added sets another function.
+        done: returns the number of rows or bytes done; code that knows it better than the sum of additions sets another
+            function.
     """
 
     def __init__(self) -> None:
@@ -237,16 +238,16 @@ class Meter:
         self.done: Callable[[], int] = lambda: self._added
 
     def reset(self) -> None:
-        """Begin with nothing done."""
+        """Reset the progress to zero."""
         type(self).__init__(self)
 
     def add(self, count: int) -> None:
-        """Count more as done."""
+        """Add to the amount done."""
         self._added += count
 
 
 class FileMeter(Meter):
-    """Bytes of files that are read in order, and perhaps again from the first file."""
+    """The bytes read of files that are read in order, possibly again from the first file."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -255,7 +256,7 @@ class FileMeter(Meter):
         self.done = self._read
 
     def opened(self, path: str, descriptor: int, size: int) -> None:
-        """A file is read from now on."""
+        """Record that a file is being read from now on."""
         start = self._starts.setdefault(path, self._end)
         self._end = max(self._end, start + size)
         self._place = start, descriptor, size

@@ -16,6 +16,7 @@ import multiprocessing
 import operator
 import os
 import pickle
+import sqlite3
 import subprocess
 import sys
 import textwrap
@@ -903,3 +904,129 @@ def test_a_folder_without_a_hash_follows_the_code(alias: ModuleType, tmp_path: P
     first, second = built(1), built(2)
     assert first.cache_dir == second.cache_dir == str(tmp_path / "numbers" / "default" / "1.0.0")
     assert second.as_dataset("train")["a"][:] == [2]
+
+
+@pytest.mark.parametrize("kind", ["csv", "json", "parquet"])
+def test_readers_and_writers_of_files(alias: ModuleType, kind: str, tmp_path: Path) -> None:
+    module = importlib.import_module(f"datasets.io.{kind}")
+    reader, writer = (getattr(module, f"{kind.capitalize()}Dataset{what}") for what in ("Reader", "Writer"))
+    path, rows = tmp_path / f"a.{kind}", datasets_core.Dataset.from_dict({"a": [1, 2], "b": ["x", "y"]})
+    written = writer(rows, path, num_proc=2 if kind != "parquet" else None).write()
+    assert written > 0
+    assert (reader.__name__, writer.__name__) == (f"{kind.capitalize()}DatasetReader", f"{kind.capitalize()}DatasetWriter")
+    with pytest.raises(ConfigurationError) as caught:
+        writer(rows, path, num_proc=0)
+    assert caught.value.value == 0
+    options = {"cache_dir": tmp_path / "cache"}
+    found = reader(str(path), split="test", features=Features({"a": Value("int8"), "b": Value("string")}), **options).read()
+    assert (found.split, found.features["a"], found[:]) == ("test", Value("int8"), rows[:])
+    assert reader([path], **options).read().split == "train"
+    assert list(reader({"x": path, "y": [path]}, **options).read()) == ["x", "y"]
+    assert list(reader(path, streaming=True, **options).read()) == list(rows)
+    assert list(reader({"x": path}, streaming=True, **options).read()["x"]) == list(rows)
+    assert reader(path, keep_in_memory=True, **options).read().cache_files == []
+    made = reader(path, **options)
+    assert isinstance(made, alias.io.abc.AbstractDatasetReader)
+    assert made.builder.info.builder_name == kind
+
+
+def test_readers_of_texts_functions_and_databases(alias: ModuleType, tmp_path: Path) -> None:
+    for name in ("text", "generator", "sql", "abc"):
+        importlib.import_module(f"datasets.io.{name}")
+    (path := tmp_path / "a.txt").write_text("one\ntwo\n")
+    options = {"cache_dir": tmp_path / "cache"}
+    assert alias.io.text.TextDatasetReader(path, **options).read()["text"][:] == ["one", "two"]
+    assert alias.io.text.TextDatasetReader(path, sample_by="document", **options).read()["text"][:] == ["one\ntwo\n"]
+    stream = alias.io.generator.GeneratorDatasetInputStream
+    found = stream(_count, gen_kwargs={"stop": 3}, split="test", **options).read()
+    assert (found.split, found["n"][:]) == ("test", [0, 1, 2])
+    assert list(stream(_count, streaming=True, gen_kwargs={"stop": 2}).read()["n"]) == [0, 1]
+    connection = sqlite3.connect(tmp_path / "a.db")
+    assert alias.io.sql.SqlDatasetWriter(found, "numbers", connection).write() == 3
+    assert alias.io.sql.SqlDatasetReader("numbers", connection, **options).read()[:] == found[:]
+    connection.close()
+    with pytest.raises(TypeError, match="abstract"):
+        alias.io.abc.AbstractDatasetInputStream()
+
+
+def _count(stop: int) -> Iterator[dict[str, int]]:
+    yield from ({"n": n} for n in range(stop))
+
+
+def test_text_of_databases_is_as_pandas_reads_it(
+    alias: ModuleType, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    builders_sql = importlib.import_module("datasets_core.builders.sql")
+    connection = sqlite3.connect(tmp_path / "a.db")
+    connection.execute("create table t as select 'x' as a, 1 as b, null as c")
+    connection.commit()
+    uri, features = f"sqlite:///{tmp_path / 'a.db'}", Features({"a": Value("string"), "b": Value("int8"), "c": Value("null")})
+    for release, wanted in (("2.3.1", "string"), ("3.0.0", "large_string")):
+        monkeypatch.setattr(builders_sql, "version", lambda _, release=release: release)
+        found = alias.Dataset.from_sql("t", uri, cache_dir=tmp_path / "cache")
+        assert found.features == {"a": Value(wanted), "b": Value("int64"), "c": Value("null")}
+        assert found[0] == {"a": "x", "b": 1, "c": None}
+        assert alias.Dataset.from_sql("t", uri, features=features, cache_dir=tmp_path / "cache").features == features
+    with caplog.at_level("INFO", "datasets_core"):
+        alias.Dataset.from_sql("t", uri, cache_dir=tmp_path / "cache")
+        assert "hashed properly" not in caplog.text
+        alias.Dataset.from_sql("t", connection, cache_dir=tmp_path / "cache")
+    assert "con=Connection couldn't be hashed properly" in caplog.text
+    connection.close()
+
+
+@pytest.mark.parametrize("kind", ["csv", "json", "parquet", "imagefolder", "videofolder", "fasta", "hdf5", "conll", "xml"])
+def test_a_config_takes_only_files_that_were_found(alias: ModuleType, kind: str) -> None:
+    module = importlib.import_module(f"datasets.packaged_modules.{kind}.{kind}")
+    make = next(value for name in dir(module) if name.endswith("Config") and (value := getattr(module, name)))
+    for given in ("a.csv", ["a.csv"], {"train": "a.csv"}, DataFilesList(["a.csv"], [])):
+        with pytest.raises(ConfigurationError, match="Expected a DataFilesDict in data_files"):
+            make(name="name", data_files=given)
+    found = DataFilesDict(train=DataFilesList(["a.csv"], []))
+    assert make(name="name", data_files=found).data_files is found
+    with pytest.raises(alias.builder.InvalidConfigName, match="Bad characters"):
+        make(name="a*b")
+
+
+def test_features_are_visited_and_aligned(alias: ModuleType) -> None:
+    inner = importlib.import_module("datasets.features.features")
+    plain, nothing = base.List({"a": Value("string")}), base.List(Value("null"))
+    assert inner._align_features([Features(x=nothing), Features(x=plain)]) == [Features(x=plain)] * 2
+    assert inner._check_if_features_can_be_aligned([Features(x=plain), Features(y=Value("int8"))])
+    with pytest.raises(ValueError, match="'x'"):
+        inner._check_if_features_can_be_aligned([Features(x=Value("int8")), Features(x=Value("string"))])
+    assert [inner._is_null_feature(each) for each in (Value("null"), nothing, base.LargeList(nothing), plain)] == [
+        *(True, True, True, False)
+    ]
+    seen: list[Any] = []
+    assert inner._visit(Features(x=plain), seen.append) == Features(x=plain)
+    assert seen == [Value("string"), {"a": Value("string")}, plain, Features(x=plain)]
+    assert inner._visit(plain, lambda each: Value("int8") if each == Value("string") else None) == base.List(
+        {"a": Value("int8")}
+    )
+    assert inner._visit(base.List(Value("int8"), length=2), lambda each: 1 if isinstance(each, Value) else None) == base.List(
+        1, 2
+    )
+    with pytest.raises(TypeError, match="1 is not a feature"):
+        _ = Features(x=base.List(1)).arrow_schema
+    with pytest.raises(TypeError, match="1 is not a feature"):
+        Features(x=1)
+    for dtype in (pa.decimal256(40, -3), pa.timestamp("ns", "America/New_York"), pa.large_string(), pa.time64("us")):
+        assert inner.string_to_arrow(inner._arrow_to_datasets_dtype(dtype)) == dtype
+    assert inner._arrow_to_datasets_dtype(pa.dictionary(pa.int32(), pa.string())) == "string"
+    with pytest.raises(ValueError, match="list"):
+        inner._arrow_to_datasets_dtype(pa.list_(pa.int8()))
+    media, labels = base.List({"a": alias.Image()}), base.LargeList(alias.ClassLabel(names=["x"]))
+    assert [inner.require_storage_cast(each) for each in (media, labels, plain)] == [True, True, False]
+    assert [inner.require_storage_embed(each) for each in (media, labels, plain)] == [True, False, False]
+
+
+def test_features_become_dicts_with_their_types(alias: ModuleType) -> None:
+    asdict = importlib.import_module("datasets.utils.py_utils").asdict
+    labels = alias.ClassLabel(names=["x", "y"])
+    assert asdict(labels) == {"names": ["x", "y"], "_type": "ClassLabel"}
+    generate = importlib.import_module("datasets.features.features").generate_from_dict
+    for feature in (labels, alias.Image(decode=False), base.List({"a": labels}), {"a": alias.Array2D((2, 3), "int8")}):
+        assert generate(asdict(feature)) == feature
+    with pytest.raises(TypeError):
+        alias.ClassLabel(names=np.array(["x", "y"]))

@@ -6,8 +6,8 @@
     import datasets                    # this library, under the names of Hugging Face `datasets` 5.2.0
 
 `python -m datasets_core.as_datasets script.py ...` and `... -m module ...` run a program and its child processes with the
-alias.  If the library was installed from a wheel, `DATASETS_CORE_AS_DATASETS=1 python script.py` does so, too; otherwise the
-variable makes the import of `datasets_core` install the alias.  The alias is never installed without being requested.
+alias.  If the library was installed from a wheel, `DATASETS_CORE_AS_DATASETS=1 python script.py` has the same effect; otherwise
+the variable makes the import of `datasets_core` install the alias.  The alias is never installed without being requested.
 """
 
 from __future__ import annotations
@@ -95,7 +95,7 @@ def uninstall() -> None:
 
 
 def take_over(name: str) -> None:
-    """Replace the module that a child process imported from its path by the alias."""
+    """Replace the module that a child process imported from its path with the alias."""
     del sys.modules[name]
     importlib.import_module(name)
 
@@ -173,7 +173,7 @@ class _Config(AliasModule):
 
 
 def _opened(home: str) -> Any:
-    """Return the object at `module`, `module:name`, or what `module:name()` returns."""
+    """Return the object at `module` or `module:name`, or the result of `module:name()`."""
     module, _, name = home.partition(":")
     found: Any = importlib.import_module(module)
     if not name:
@@ -204,7 +204,7 @@ class _Finder:
         return kind(spec.name, f"`{spec.name}` of Hugging Face datasets, by datasets_core.")
 
     def exec_module(self, module: ModuleType) -> None:
-        """Give the top module its version and its file; other names are looked up on use."""
+        """Set the version and the file of the top module; other names are looked up on use."""
         if module.__name__ == "datasets":
             module.__version__ = COMPATIBLE_VERSION  # type: ignore[attr-defined]
             module.__file__ = os.path.join(_PATH, "datasets", "__init__.py")
@@ -225,7 +225,7 @@ _ALIAS = "datasets_core.as_datasets"
 
 
 def _at(home: str, *names: str, **others: str) -> dict[str, str]:
-    """Return the locations of names of a module, and of names that it defines under other names."""
+    """Return the locations of names of a module, and of names that the module defines under other names."""
     return {name: f"{home}:{name}" for name in names} | {name: f"{home}:{other}" for name, other in others.items()}
 
 
@@ -259,6 +259,8 @@ _NESTED = _at(
     "decode_nested_example", "encode_nested_example", "generate_from_arrow_type", "generate_from_dict", "get_nested_type",
     _FEATURE_TYPES="FEATURE_TYPES", register_feature="register_feature_type",
     _check_non_null_non_empty_recursive="check_non_null_non_empty_recursive", require_decoding="require_decoding",
+    _align_features="align_features", _arrow_to_datasets_dtype="dtype_of", _check_if_features_can_be_aligned="align_features",
+    _is_null_feature="is_null_feature", _visit="visit",
 ) | {"string_to_arrow": "datasets_core.features.base:type_from_name"}  # fmt: skip
 _FORMAT_TABLES = _at(f"{_ALIAS}.internals", _hash_python_lines="hash_python_lines")
 _FORMAT_TABLES |= {
@@ -287,6 +289,23 @@ _STREAMED = _at(f"{_ALIAS}.internals", StreamingDownloadManager="StreamingDownlo
 _EXPERIMENTAL = _at(f"{_ALIAS}.internals", "experimental")
 _JOINED = _at(f"{_ALIAS}.internals", concatenate_datasets="joined_datasets")
 _LEVELS = {"log_levels": f"{_ALIAS}.internals:LOG_LEVELS"}
+
+_KINDS_OF_FILES = {
+    **{kind: (f"{name}Folder", "_folder:FolderConfig") for kind, name in {
+        "audiofolder": "Audio", "imagefolder": "Image", "meshfolder": "Mesh", "niftifolder": "Nifti", "pdffolder": "Pdf",
+        "videofolder": "Video",
+    }.items()},
+    "conll": ("Conll", "conll:ConllConfig"), "fasta": ("Fasta", "fasta:SequenceConfig"),
+    "fastq": ("Fastq", "fasta:SequenceConfig"), "hdf5": ("HDF5", "hdf5:Hdf5Config"), "xml": ("Xml", "xml:XmlConfig"),
+}  # fmt: skip
+_FORMATS = {
+    f"datasets.packaged_modules.{kind}{end}": {
+        name: f"datasets_core.builders.{kind}:{'Hdf5' if kind == 'hdf5' else name}",
+        f"{name}Config": f"datasets_core.builders.{config}",
+    }
+    for kind, (name, config) in _KINDS_OF_FILES.items()
+    for end in ("", f".{kind}")
+}
 
 _WIDER: Mapping[str, Mapping[str, str]] = {
     "datasets": {**_JOINED, **_COLUMNS, **_STREAM_COLUMNS, **_KINDS, **_EXPERIMENTAL, **_STREAMED},
@@ -323,16 +342,24 @@ _WIDER: Mapping[str, Mapping[str, str]] = {
     "datasets.fingerprint": {**_FINGERPRINTS, "_CACHING_ENABLED": "datasets_core.config:is_caching_enabled()"},
     "datasets.formatting.formatting": _LAZY,
     "datasets.info": {"DatasetInfosDict": _CARDS["DatasetInfosDict"]},
+    "datasets.io": {},
+    "datasets.io.abc": _at(f"{_ALIAS}.tables", "AbstractDatasetInputStream", "AbstractDatasetReader"),
+    "datasets.io.csv": _at(f"{_ALIAS}.tables", CsvDatasetReader="CsvReader", CsvDatasetWriter="CsvWriter"),
+    "datasets.io.generator": _at(f"{_ALIAS}.tables", GeneratorDatasetInputStream="GeneratorStream"),
+    "datasets.io.json": _at(f"{_ALIAS}.tables", JsonDatasetReader="JsonReader", JsonDatasetWriter="JsonWriter"),
+    "datasets.io.parquet": _at(f"{_ALIAS}.tables", ParquetDatasetReader="ParquetReader", ParquetDatasetWriter="ParquetWriter"),
+    "datasets.io.spark": _at(f"{_ALIAS}.tables", SparkDatasetReader="SparkReader"),
+    "datasets.io.sql": _at(f"{_ALIAS}.tables", SqlDatasetReader="SqlReader", SqlDatasetWriter="SqlWriter"),
+    "datasets.io.text": _at(f"{_ALIAS}.tables", TextDatasetReader="TextReader"),
     "datasets.iterable_dataset": {**_STREAM_COLUMNS, **_SHARDS},
     "datasets.load": {**_FORMAT_TABLES, **_EMPTY, "MetadataConfigs": _CARDS["MetadataConfigs"]},
     "datasets.packaged_modules": _FORMAT_TABLES,
-    "datasets.packaged_modules.audiofolder.audiofolder": {"AudioFolderConfig": "datasets_core.builders._folder:FolderConfig"},
     "datasets.packaged_modules.folder_based_builder": {},
     "datasets.packaged_modules.folder_based_builder.folder_based_builder": {
         "FolderBasedBuilder": "datasets_core.builders._folder:FolderBuilder",
         "FolderBasedBuilderConfig": "datasets_core.builders._folder:FolderConfig",
     },
-    "datasets.packaged_modules.imagefolder.imagefolder": {"ImageFolderConfig": "datasets_core.builders._folder:FolderConfig"},
+    **_FORMATS,
     "datasets.table": _TABLES,
     "datasets.logging": _LEVELS,
     "datasets.utils": {**_EXPERIMENTAL, "tqdm": _BARS["tqdm"]},

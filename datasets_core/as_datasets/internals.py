@@ -370,7 +370,7 @@ class _StreamingKind(type):
 
 
 class StreamingDownloads(StreamingDownloadManager, metaclass=_StreamingKind):
-    """A `StreamingDownloadManager` that refuses to unpack tar archives, as in `datasets`; those of builders unpack them."""
+    """A `StreamingDownloadManager` that does not unpack tar archives, as in `datasets`; those of builders do."""
 
     def extract(self, path_or_paths: Any, num_proc: int | None = None) -> Any:
         """Return paths of extracted files: see `StreamingDownloadManager.extract`.
@@ -396,10 +396,10 @@ def part_of_node(dataset: Any, rank: int, world_size: int, strategy: str = "auto
         dataset: all rows, or the share of a node, which is then divided further.
         rank: number of the node, from 0.
         world_size: number of nodes.
-        strategy: "shards" assigns the shards of a stream to the nodes in turn, "examples" the rows; "auto" assigns shards if
-            their number is a multiple of `world_size`, otherwise "lanes"; see
+        strategy: "shards" assigns the shards of a stream to the nodes in turn, and "examples" assigns the rows; "auto" assigns
+            shards if their number is a multiple of `world_size`, otherwise "lanes"; see
             `datasets_core.distributed.split_dataset_by_node`.
-        lanes: `lanes=` and `ends=` of that function.
+        lanes: the arguments `lanes=` and `ends=` of that function.
 
     >>> from datasets_core import IterableDataset
     >>> stream = IterableDataset.from_dict({"a": [1, 2, 3, 4]}, num_shards=4)
@@ -432,7 +432,7 @@ def part_of_node(dataset: Any, rank: int, world_size: int, strategy: str = "auto
 def joined_datasets(dsets: Iterable[Any], *args: Any, **kwargs: Any) -> Any:
     """Concatenate datasets or streams; see `datasets_core.concatenate_datasets`.
 
-    As in `datasets`, shares of a node become that share of the result.
+    As in `datasets`, shares of one node are joined to that node's share of the result.
 
     Raises:
         ConfigurationError: some datasets are shares of a node, and others are not.

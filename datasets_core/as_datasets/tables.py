@@ -1,12 +1,14 @@
-"""Tables, writers, readers and feature types with the interfaces of `datasets.table`, `.arrow_writer`, `.arrow_reader` and
-`.features.features`.
+"""Tables, writers, readers and feature types with the interfaces of `datasets.table`, `.arrow_writer`, `.arrow_reader`, `.io`
+and `.features.features`.
 """
 
 from __future__ import annotations
 
+import copy
 import dataclasses
 import os
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any, ClassVar, Self
 
 import pyarrow as pa
@@ -19,19 +21,24 @@ from datasets_core.features.base import (
     REGISTERED,
     Feature,
     FeatureType,
+    LargeList,
+    List,
     Value,
     adopted,
     feature_to_arrow,
+    name_from_type,
     needs_decoding,
     register_feature,
 )
 from datasets_core.features.cast import cast_array, cast_table
 from datasets_core.features.media.media import embed_table
 from datasets_core.features.media.types import Image
-from datasets_core.features.schema import Features
+from datasets_core.features.schema import Features, joined_features
 from datasets_core.features.serialization import feature_from_json, library_kind
 from datasets_core.io.tables import ConcatenationTable, InMemoryTable, MemoryMappedTable, Table, plain_table, read_ipc
+from datasets_core.load import load_dataset, load_dataset_builder
 from datasets_core.meta.info import DatasetInfo
+from datasets_core.stream.iterable import IterableDataset
 
 
 def concat_tables(tables: Sequence[Any], axis: int = 0) -> Table:
@@ -190,8 +197,6 @@ class OptimizedTypedSequence(TypedSequence):
         if type is None and try_type is None and col in _SMALL:
             first = next((value for value in values if value is not None), None)
             if isinstance(first, (list, tuple)):
-                from datasets_core.features.base import List
-
                 optimized_int_type = List(Value(_SMALL[col]))
             elif isinstance(first, int):
                 optimized_int_type = Value(_SMALL[col])
@@ -410,6 +415,151 @@ class ArrowReader:
         return {"arrow_table": pa.concat_tables(parts), "info": self._info, "split": split}
 
 
+# Readers and writers of files.
+
+
+class AbstractDatasetInputStream(ABC):
+    """Reads rows from somewhere: `datasets.io.abc`.
+
+    Args:
+        features, cache_dir, keep_in_memory, streaming, num_proc: see `load_dataset`.
+        kwargs: options of the format.
+    """
+
+    def __init__(
+        self,
+        features: Features | None = None,
+        cache_dir: Any = None,
+        keep_in_memory: bool = False,
+        streaming: bool = False,
+        num_proc: int | None = None,
+        **kwargs: Any,
+    ) -> None:
+        self.features, self.cache_dir, self.keep_in_memory = features, cache_dir, keep_in_memory
+        self.streaming, self.num_proc, self.kwargs = streaming, num_proc, kwargs
+
+    @abstractmethod
+    def read(self) -> Any:
+        """Return the rows."""
+
+
+class AbstractDatasetReader(AbstractDatasetInputStream):
+    """Reads rows from files: `datasets.io.abc`.
+
+    Args:
+        path_or_paths: the files of the split, or a dict of the files of each split, which are all read.
+        split: the split; "train" by default.
+        features, cache_dir, keep_in_memory, streaming, num_proc: see `load_dataset`.
+        kwargs: options of the format.
+    """
+
+    def __init__(
+        self,
+        path_or_paths: Any = None,
+        split: Any = None,
+        features: Features | None = None,
+        cache_dir: Any = None,
+        keep_in_memory: bool = False,
+        streaming: bool = False,
+        num_proc: int | None = None,
+        **kwargs: Any,
+    ) -> None:
+        super().__init__(features, cache_dir, keep_in_memory, streaming, num_proc, **kwargs)
+        self.path_or_paths = path_or_paths
+        self.split = split or (None if isinstance(path_or_paths, dict) else "train")
+
+
+def reader_of(kind: str) -> type[AbstractDatasetReader]:
+    """Return the class that reads files of a format, such as `datasets.io.csv.CsvDatasetReader`."""
+
+    class FormatReader(AbstractDatasetReader):
+        @property
+        def builder(self) -> Any:
+            return load_dataset_builder(kind, **self._files(), **self._options("features", "cache_dir"))
+
+        def read(self) -> Any:
+            options = self._options("features", "cache_dir", "streaming", "num_proc", "keep_in_memory")
+            return load_dataset(kind, split=None if self.split is None else str(self.split), **self._files(), **options)
+
+        def _files(self) -> dict[str, Any]:
+            files = self.path_or_paths if isinstance(self.path_or_paths, dict) else {self.split: self.path_or_paths}
+            return {"data_files": {str(name): paths for name, paths in files.items()}}
+
+        def _options(self, *names: str) -> dict[str, Any]:
+            return {**{name: getattr(self, name) for name in names}, **self.kwargs}
+
+    FormatReader.__name__ = FormatReader.__qualname__ = f"{kind.capitalize()}DatasetReader"
+    FormatReader.__doc__ = f"Reads {kind} files; see `AbstractDatasetReader`."
+    return FormatReader
+
+
+CsvReader, JsonReader, ParquetReader, TextReader = map(reader_of, ("csv", "json", "parquet", "text"))
+
+
+class SqlReader(AbstractDatasetInputStream):
+    """Reads the result of a database query; see `Dataset.from_sql`."""
+
+    def __init__(self, sql: Any, con: Any, features: Features | None = None, **kwargs: Any) -> None:
+        super().__init__(features, **kwargs)
+        self.sql, self.con = sql, con
+
+    def read(self) -> Dataset:
+        """Return the rows."""
+        options = {"cache_dir": self.cache_dir, "keep_in_memory": self.keep_in_memory, **self.kwargs}
+        return Dataset.from_sql(self.sql, self.con, self.features, **options)
+
+
+class GeneratorStream(AbstractDatasetInputStream):
+    """Reads the rows that a function yields; see `Dataset.from_generator`."""
+
+    def __init__(self, generator: Callable[..., Any], features: Features | None = None, **kwargs: Any) -> None:
+        super().__init__(features, **kwargs)
+        self.generator = generator
+
+    def read(self) -> Any:
+        """Return the rows."""
+        if self.streaming:
+            return IterableDataset.from_generator(self.generator, self.features, **self.kwargs)
+        options = {"cache_dir": self.cache_dir, "keep_in_memory": self.keep_in_memory, "num_proc": self.num_proc}
+        return Dataset.from_generator(self.generator, self.features, **options, **self.kwargs)
+
+
+class SparkReader(AbstractDatasetReader):
+    """Reads a frame of Spark; see `Dataset.from_spark`."""
+
+    def __init__(self, df: Any, split: Any = None, streaming: bool = True, **kwargs: Any) -> None:
+        super().__init__(None, split, streaming=streaming, **kwargs)
+        self.df = df
+
+    def read(self) -> Any:
+        """Return the rows."""
+        if self.streaming:
+            return IterableDataset.from_spark(self.df, split=self.split, features=self.features, **self.kwargs)
+        options = {"cache_dir": self.cache_dir, "keep_in_memory": self.keep_in_memory, **self.kwargs}
+        return Dataset.from_spark(self.df, split=self.split, features=self.features, **options)
+
+
+def writer_of(kind: str) -> type[Any]:
+    """Return the class that writes datasets by their method `to_…`, such as `datasets.io.csv.CsvDatasetWriter`."""
+
+    class FormatWriter:
+        def __init__(self, dataset: Dataset, *target: Any, num_proc: int | None = None, **kwargs: Any) -> None:
+            if num_proc is not None and num_proc <= 0:
+                raise ConfigurationError(f"Invalid num_proc={num_proc}", advice="Give 1 or more", value=num_proc)
+            self.dataset, self.num_proc = dataset, num_proc
+            self._target, self._options = target, kwargs if num_proc is None else {**kwargs, "num_proc": num_proc}
+
+        def write(self) -> int:
+            return int(getattr(self.dataset, f"to_{kind}")(*self._target, **self._options))
+
+    FormatWriter.__name__ = FormatWriter.__qualname__ = f"{kind.capitalize()}DatasetWriter"
+    FormatWriter.__doc__ = f"Writes {kind}; see `Dataset.to_{kind}`."
+    return FormatWriter
+
+
+CsvWriter, JsonWriter, ParquetWriter, SqlWriter = map(writer_of, ("csv", "json", "parquet", "sql"))
+
+
 # Feature types.
 
 _ROW = "value"
@@ -479,7 +629,7 @@ def encode_nested_example(schema: FeatureType, obj: Any, level: int = 0) -> Any:
 
 
 def decode_nested_example(schema: FeatureType, obj: Any, token_per_repo_id: Any = None) -> Any:
-    """Return the value in rows of a stored value."""
+    """Return the value that rows show for a stored value."""
     return Features({_ROW: schema}).decode_example({_ROW: obj})[_ROW]
 
 
@@ -495,3 +645,43 @@ def check_non_null_non_empty_recursive(obj: Any, schema: Any = None) -> bool:
     if isinstance(obj, (list, tuple)):
         return bool(obj) and check_non_null_non_empty_recursive(obj[0])
     return True
+
+
+def visit(feature: Any, func: Callable[[Any], Any]) -> Any:
+    """Return the feature with every feature in it, the innermost first, replaced by what `func` returns unless that is None."""
+    if isinstance(feature, dict):
+        made: Any = type(feature)({name: visit(each, func) for name, each in feature.items()})
+    elif isinstance(feature, (List, LargeList)):
+        made = copy.copy(feature)
+        object.__setattr__(made, "feature", visit(feature.feature, func))
+    else:
+        made = feature
+    found = func(made)
+    return made if found is None else found
+
+
+def is_null_feature(feature: Any) -> bool:
+    """Return True for `Value("null")`, and for lists of it."""
+    return is_null_feature(feature.feature) if isinstance(feature, (List, LargeList)) else feature == Value("null")
+
+
+def align_features(features_list: Sequence[Features]) -> list[Features]:
+    """Return the features with the types that their columns have in any of them, where they are null in others.
+
+    Raises:
+        CastError: a column has different types.
+    """
+    joined = joined_features(features_list)
+    return [Features({name: joined[name] for name in each}) for each in features_list]
+
+
+def dtype_of(arrow_type: pa.DataType) -> str:
+    """Return the name of an Arrow type, for `Value`.
+
+    Raises:
+        ConfigurationError: it has no name, as lists and structs.
+    """
+    name = dtype_of(arrow_type.value_type) if pa.types.is_dictionary(arrow_type) else name_from_type(arrow_type)
+    if name is None:
+        raise ConfigurationError(f"The Arrow type {arrow_type} has no name", advice="Use Features.from_arrow_schema")
+    return name

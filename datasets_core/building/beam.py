@@ -321,7 +321,7 @@ class BeamBasedBuilder(DatasetBuilder):
     # -- the folder of the rows ----------------------------------------------------------------------------------------
 
     def _room(self) -> str:
-        """Return a new folder next to the dataset, removed with this build, or with this builder."""
+        """Return a new folder next to the dataset; it is removed when this build ends or this builder is deleted."""
         self._forget()
         beside = self._cache_dir if not is_url(self._cache_dir) else os.path.join(os.getcwd(), self.dataset_name)
         folder = staging_path(f"{beside}-beam")
@@ -338,7 +338,7 @@ class BeamBasedBuilder(DatasetBuilder):
             remove()
 
     def __getstate__(self) -> dict[str, Any]:
-        """Return the state sent to workers, including those of Beam: everything but the settings of the pipeline."""
+        """Return the state sent to workers, also to those of Beam: everything except the settings of the pipeline."""
         return {name: value for name, value in vars(self).items() if name not in ("_beam", "_remove")}
 
     def __setstate__(self, state: Mapping[str, Any]) -> None:
@@ -346,7 +346,7 @@ class BeamBasedBuilder(DatasetBuilder):
 
 
 def _texts(value: Any) -> Iterator[str]:
-    """Yield the strings among the arguments, since files among them are sources of the dataset."""
+    """Yield the strings among the arguments, since those that name files are sources of the dataset."""
     if isinstance(value, (str, os.PathLike)):
         text = os.fspath(value)
         if isinstance(text, str):

@@ -284,7 +284,7 @@ class DatasetBuilder(Versioned, metaclass=abc.ABCMeta):  # without a base class,
 
     @property
     def cache_root(self) -> str:
-        """The cache, or the data folder, that contains that folder."""
+        """The cache, or the data folder, that contains `cache_dir`."""
         return self._cache_dir_root
 
     @classmethod
@@ -432,14 +432,14 @@ class DatasetBuilder(Versioned, metaclass=abc.ABCMeta):  # without a base class,
             check_version: refuse a version that does not reflect the changes: a new column is a minor change, other rows are a
                 major one.  The rows are compared with existing builds of the same version and of the highest one below
                 in `output_dir` itself, in the folders next to it, or in the cache; the log says if there are none.
-            timeout: seconds after which the author's code is stopped; None sets no limit.  It takes the main
-                thread, where only C code that never returns cannot be stopped; worker processes (`num_proc`) are killed.
+            timeout: seconds after which the author's code is stopped; None sets no limit.  It needs the main thread, where all
+                code can be stopped except C code that never returns; worker processes (`num_proc`) are killed.
             download_and_prepare_kwargs: `ignore_verifications=True` (now no_checks); other old names are ignored.
 
         Raises:
             ScriptTimeoutError: the code did not finish within `timeout`.
             WrongVersionError: with `check_version`, if the version does not reflect the changes.
-            UnpreparableVersionError: neither the canonical version nor the highest, and not built before.
+            UnpreparableVersionError: the version is neither the canonical nor the highest one, and was not built before.
             DatasetsCoreError: another failure, as a subclass.
         """
         if self._versions is not NO_VERSIONS:

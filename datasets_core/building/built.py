@@ -48,7 +48,7 @@ T = TypeVar("T")
 
 
 class Built:
-    """Base class of builders that reads a prepared dataset."""
+    """Base class of builders; it reads a prepared dataset."""
 
     info: DatasetInfo
     config: Any
@@ -141,7 +141,7 @@ class Built:
     def _dataset(
         self, manifest: Manifest, rows: RowTable, shards: list[tuple[str, str]], split: str | ReadInstruction
     ) -> Dataset:
-        """Return the dataset of rows in shards with these digests."""
+        """Return the rows of a table as a `Dataset`; `shards` are the digests that identify them."""
         from datasets_core.dataset.dataset import Dataset
 
         spec = split if isinstance(split, str) else split.to_spec()
@@ -281,10 +281,10 @@ class BuiltPushing(Built):
 
         Args:
             repo_id: `org/name`, or `name` for a repository of the user.
-            config_name: the config of the repository; None: that of the builder.
+            config_name: the config of the repository; None means that of the builder.
             set_default, data_dir, max_shard_size, embed_external_files, num_proc: see `DatasetDict.push_to_hub`.
             commit_message, commit_description, private, token, revision, create_pr: see `DatasetDict.push_to_hub`.
-            num_shards: number of files of each split; splits without one get the number from `max_shard_size`.
+            num_shards: number of files of each split; for splits that are not listed, it follows from `max_shard_size`.
 
         Returns:
             The commit, as `huggingface_hub.CommitInfo`.
@@ -423,7 +423,7 @@ class _Identity(NamedTuple):
         return [f"{sum(file.rows for file in self.read)} rows", "", parts]
 
     def _content(self) -> str:
-        """Return the identity of the content: the digests of the shards, or without them that of their build."""
+        """Return the identity of the content: the digests of the shards, or that of their build if they have none."""
         known = [(shard.name, shard.rows, shard.size, shard.sha256 or self.made_by) for shard in self.shards]
         return _digest(known)
 

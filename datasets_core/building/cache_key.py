@@ -75,7 +75,7 @@ def source_file(cls: type) -> str | None:
 
 
 def checksums_path(cls: type) -> str | None:
-    """Path of the `checksums.tsv` of a builder: next to the file that defines its class; None without one.
+    """Path of the `checksums.tsv` of a builder: next to the file that defines its class; None if there is none.
 
     Formats have none: the files they read belong to the user.
     """
@@ -93,7 +93,8 @@ def code_hash(cls: type) -> str:
     A format is identified by its `cache_version`, independent of its source and location.  Any other class is identified
     by its name and the file that defines it.
 
-    A class of a notebook, of standard input or of `exec` has no file: its methods count, and the globals they use.
+    A class of a notebook, of standard input or of `exec` has no file: it is identified by its methods and the globals that they
+        use.
     """
     version = vars(cls).get("cache_version") if is_format(cls) else None
     if version is not None:
@@ -136,13 +137,13 @@ class BuilderFiles:
         format: the format of the data files, if a builder of this library reads the rows from the files.
         options: options of the config given by the user.
         data_files: the user's files.
-        base: the folder or URL of the dataset; None without one.
+        base: the folder or URL of the dataset; None if there is none.
         repo_id: its repository on the Hub.
         features: its columns, if known beforehand.
 
     Attributes:
         folder: folder of the finished dataset; None before the build.
-        storage_options: for the file system of that folder.
+        storage_options: options for the file system of that folder.
     """
 
     def __init__(
@@ -210,7 +211,7 @@ def dataset_identity(builder: Builder) -> str:
 
 
 def identify(manager: Any, data_files: Any) -> None:
-    """Pass the versions of data files behind http to a download manager: those in the identity of the dataset."""
+    """Pass the versions of data files at http URLs, which are part of the identity of the dataset, to a download manager."""
     if isinstance(data_files, DataFilesDict) and hasattr(manager, "identities"):
         archives = ((path.rpartition("::")[2], identity) for path, _, identity in data_files.identities)
         manager.identities = {url: identity for url, identity in archives if identity and is_http(url)}
@@ -235,7 +236,7 @@ def sources_of(
         hashed: True to hash local files too.
         local_paths: local files requested from the download manager, including archives.
         caches: further folders whose files are identified by their origin.
-        belongs: True for files in the arguments that may be read, since a stranger may have named them.
+        belongs: returns True for files among the arguments that may be read; a stranger may have named others.
     """
     found: dict[str, SourceRecord] = {}
     if isinstance(data_files, DataFilesDict):
@@ -318,7 +319,7 @@ def identity_of(parts: Any, *, but: Container[str] = ()) -> str | None:
 
     Args:
         parts: values of any type.
-        but: files whose size and time are already among the parts.
+        but: files to skip, since their size and time are already among the parts.
     """
     try:
         return Hasher.hash([parts, [f"{path} {size} {modified}" for path, size, modified in _local_files(parts, but=but)]])

@@ -55,7 +55,7 @@ def row_place(
 ) -> str | None:
     """Return `FILE, line N` of the `yield` of a row; of the hook if that is unknown; None without an author.
 
-    If the code has several, its rows are generated again, for at most a few seconds.
+    If the code has several `yield` statements, its rows are generated again, for at most a few seconds.
 
     Args:
         builder: the builder.
@@ -91,7 +91,7 @@ def _code_of(hook: Any) -> CodeType | None:
 
 
 def _yield_lines(code: CodeType) -> list[int] | None:
-    """Return the lines with a `yield`; None without one, or with `yield from`."""
+    """Return the lines with a `yield`; None if there is none, or with `yield from`."""
     instructions = list(dis.get_instructions(code))
     if any(each.opname in _DELEGATES for each in instructions):
         return None
@@ -143,7 +143,7 @@ _TOLD = (DatasetBuildError, DownloadError, VerificationError, MissingDependencyE
 
 
 def fail_hook(error: BaseException, builder: object, deadline: Deadline | None, *, doing: str, label: str) -> None:
-    """Translate an exception of another hook of the author, such as `_split_generators`; return for other failures.
+    """Raise the error for an exception of another hook of the author, such as `_split_generators`; return for other failures.
 
     Args:
         error: the exception.
@@ -182,7 +182,7 @@ def fail(job: Part, builder: Hooks, error: BaseException, *, row: int, key: Any)
         builder: the builder.
         error: the exception.
         row: number of rows yielded before.
-        key: key of the previous row; None without one.
+        key: key of the previous row; None if there is none.
 
     Raises:
         MissingDependencyError: a package is not installed.

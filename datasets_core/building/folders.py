@@ -50,7 +50,7 @@ if TYPE_CHECKING:
 def prepared_manifest(
     folder: str, storage_options: dict[str, Any] | None = None, *, file_format: str | None = None
 ) -> Manifest | None:
-    """Return the manifest of the dataset in a folder; None without one.
+    """Return the manifest of the dataset in a folder; None if there is none.
 
     Args:
         folder: a local path or a URL.
@@ -115,7 +115,8 @@ def check_whole(folder: str, manifest: Manifest) -> None:
 def check_sound(folder: str, manifest: Manifest, storage_options: dict[str, object] | None = None) -> None:
     """Check that every row can be read, and has the described columns; for datasets that another build can replace.
 
-    Shards are hashed: all of a small dataset, of a large one those written after its manifest.  Every batch of every local
+    Shards are hashed: all shards of a small dataset; of a large one, those written after its manifest.  Every batch of every
+        local
     Arrow shard is opened and checked.
 
     Raises:
@@ -195,14 +196,14 @@ def find_prepared(
     is_blocked: Callable[[Version], bool] = lambda version: False,
     is_from_there: Callable[[Manifest], bool] = lambda manifest: True,
 ) -> Prepared | None:
-    """Return the highest valid version of a dataset below `root`, in either layout; None without one.
+    """Return the highest valid version of a dataset below `root`, in either layout; None if there is none.
 
     Args:
         root: the cache or a data folder, local or remote.
         name: the dataset; `owner/name` is found as `owner___name`.
         config: its config; None for an unnamed or single config.
         pattern: a version, or a pattern such as `1.*.*`; None for the highest of all.
-        storage_options: for fsspec.
+        storage_options: options for fsspec.
         is_blocked: returns True for versions to skip.
         is_from_there: returns False for builds to skip.
 
@@ -256,7 +257,7 @@ def prepared_versions(
 
 
 def the_one(builds: list[Prepared], name: str, storage_options: dict[str, Any] | None = None) -> Prepared | None:
-    """Return the only one of `builds`, or the only valid one; None without one.
+    """Return the only one of `builds`, or the only valid one; None if there is none.
 
     Raises:
         ConfigurationError: there are several.
@@ -289,7 +290,7 @@ def whole_builds(
     Args:
         folder: the folder of the version.
         version: the version.
-        storage_options: for fsspec.
+        storage_options: options for fsspec.
         level: level of the log message for skipped builds.
     """
     found: list[Prepared] = []
@@ -425,7 +426,7 @@ def check_bump(
         target: the folder of the finished dataset.
         folder: folder of its shards before the commit.
         manifest: its content.
-        storage_options: for fsspec, if the target is a URL.
+        storage_options: options for fsspec, if the target is a URL.
 
     Raises:
         WrongVersionError: the version does not reflect the changes.
@@ -514,7 +515,7 @@ def _around(builder: Builder, place: str, options: dict[str, Any] | None) -> Ite
 
 
 def _is_of(builder: Builder, manifest: Manifest, *, is_beside: bool) -> bool:
-    """Return True if a dataset is the builder's.  One named after its format may have any files."""
+    """Return True if a dataset is that of the builder. A dataset named after its format may have been built from any files."""
     name = builder.info.builder_name
     if manifest.info.dataset_name != builder.dataset_name or manifest.info.builder_name != name:
         return False

@@ -12,7 +12,8 @@ import stat
 from collections.abc import Generator, Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, NamedTuple, Protocol
 
-from datasets_core.errors import InvalidConfigNameError, UnknownOptionError
+from datasets_core.config import has_alias
+from datasets_core.errors import ConfigurationError, InvalidConfigNameError, UnknownOptionError, redact_text
 from datasets_core.files import is_local_path, is_url
 from datasets_core.hub_urls import without_commit
 from datasets_core.meta.data_files import DataFilesDict
@@ -49,7 +50,7 @@ class BuilderConfig:
         name: name of the config.
         version: version of the config; `0.0.0` means the version of the builder class.
         data_dir: folder of the user's files (manual downloads, or data files).
-        data_files: the data files by split.
+        data_files: the data files by split; with the alias of `datasets` only a `DataFilesDict`, as there.
         description: description for users.
         supported_versions: other supported versions; empty means those of the builder class.
         release_notes: changes, by version; empty means those of the builder class.
@@ -69,6 +70,11 @@ class BuilderConfig:
 
     def __post_init__(self) -> None:
         check_name(self.name)
+        if has_alias() and self.data_files is not None and not isinstance(self.data_files, DataFilesDict):
+            raise ConfigurationError(
+                f"Expected a DataFilesDict in data_files but got {redact_text(repr(self.data_files))}",
+                advice="Pass data_files= to load_dataset",
+            )
 
     def __init_subclass__(cls, **options: Any) -> None:
         super().__init_subclass__(**options)
@@ -76,7 +82,7 @@ class BuilderConfig:
             cls.__repr__ = cls.__repr__  # type: ignore[method-assign]
 
     def __repr__(self) -> str:
-        """Name the options that are not those of a new config."""
+        """Show the options that differ from those of a new config."""
         kind, shown = type(self), []
         for field in dataclasses.fields(self):
             value = getattr(self, field.name, None)
@@ -93,7 +99,7 @@ class BuilderConfig:
     __hash__ = None  # type: ignore[assignment]  # mutable
 
     def create_config_id(self, config_kwargs: dict[str, Any], custom_features: Features | None = None) -> str:
-        """Return the name of this config's folder: its name, with a suffix for changes of the user.
+        """Return the name of this config's folder: its name, with a suffix for the user's changes.
 
         Args:
             config_kwargs: the options that the user gave.
@@ -293,7 +299,7 @@ class Part(Protocol):
 
     @property
     def is_live(self) -> bool:
-        """True in a streaming build: the first batch is one row, and rows before a failure are delivered before it."""
+        """True in a streaming build: the first batch is one row, and rows before a failure are delivered before the error."""
         ...
 
 
@@ -354,7 +360,7 @@ class Hooks(Protocol):
         ...
 
     def join_types(self, a: pa.DataType, b: pa.DataType) -> pa.DataType | None:
-        """Return the common type of values read from text, None if only text fits."""
+        """Return the common type of values read from text; None if only text fits."""
         ...
 
     def generate(self, gen_kwargs: dict[str, Any]) -> Iterator[tuple[Any, Any]]:
@@ -362,15 +368,15 @@ class Hooks(Protocol):
         ...
 
     def encoded_rows(self, job: Part, *, first: list[Any] | None = None, copies: bool = False) -> Generator[Encoded]:
-        """Return the rows of a part, as batches: see `building.row_chunks`."""
+        """Return the rows of a part, as batches: see `building.write.generate`."""
         ...
 
     def made_tables(self, job: Part) -> Generator[tuple[Any, pa.Table | pa.RecordBatch], None, object]:
-        """Return the keys and tables of a part: see `building.row_chunks`."""
+        """Return the keys and tables of a part: see `building.write.generate`."""
         ...
 
     def place_of_row(self, job: Part, row: int, key: Any) -> str | None:
-        """Return `FILE, line N` of the code that yielded a row, as far as known; see `building.author_places`."""
+        """Return `FILE, line N` of the code that yielded a row, as far as known; see `building.failures`."""
         ...
 
 
@@ -398,7 +404,7 @@ class Builder(Hooks, Protocol):
 
     @property
     def checksums_path(self) -> str | None:
-        """Path of the `checksums.tsv` of its downloads; None without one."""
+        """Path of the `checksums.tsv` of its downloads; None if there is none."""
         ...
 
     @property
@@ -413,7 +419,7 @@ class Builder(Hooks, Protocol):
 
     @property
     def cache_root(self) -> str:
-        """The cache, or the data folder, that contains that folder."""
+        """The cache, or the data folder, that contains `cache_dir`."""
         ...
 
     def has_source(self, path: str) -> bool:
@@ -490,7 +496,7 @@ def divide(
 
 
 def file_of(gen_kwargs: Mapping[str, Any], number: int | None = None) -> str | None:
-    """Return the name of the file with a number among the arguments; for the first, with the number of further files."""
+    """Return the name of file `number` among the arguments; without one, that of the first file and the number of others."""
     found = one_file_of(gen_kwargs, number)
     if found is not None:
         return found
@@ -499,7 +505,7 @@ def file_of(gen_kwargs: Mapping[str, Any], number: int | None = None) -> str | N
 
 
 def one_file_of(gen_kwargs: Mapping[str, Any], number: int | None = None) -> str | None:
-    """Return the name of the file with a number among the arguments, or of the only one; None if it may be one of several."""
+    """Return the name of file `number` among the arguments, or of the only file; None if it may be one of several."""
     listed = _files_of(gen_kwargs)
     if number is not None and 0 <= number < len(listed):
         return listed[number]

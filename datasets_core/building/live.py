@@ -155,7 +155,8 @@ class Fixed:
 
 @dataclass(frozen=True)
 class Bounds:
-    """Rows selected by percent, from the end, by shards or as an even part; counted from footers if not recorded.
+    """Rows selected by percent, from the end, by shards or as an even part; footers are read if the row counts are not
+    recorded.
 
     Attributes:
         splits: the splits.
@@ -337,7 +338,7 @@ class LiveSplits:
         return IterableDataset(Plan(source, steps, max(1, count)), info, text)
 
     def _cut_behind(self, instruction: ReadInstruction, text: str) -> tuple[ReadInstruction, tuple[Limit, ...]]:
-        """Return the whole splits of an expression, and the steps that cut their rows when they were filtered.
+        """Return the whole splits of an expression, and the steps that cut their rows after they were filtered.
 
         Raises:
             ConfigurationError: the expression needs the number of remaining rows.
@@ -439,8 +440,8 @@ class LiveSplits:
     def why_one_piece(self, split: str) -> str | None:
         """Return why a split must be read in one piece: "keys" if its parts have equal keys, or "failure"; None if it need not.
 
-        A build makes such a split in one piece.  A row counter, for example, that runs on from file to file, starts again in
-        each part; and if the files of a list have different roles, one without the others is not usable.
+        A build makes such a split in one piece.  For example, a row counter that continues from file to file would start again
+        in each part; and if the files of a list have different roles, one of them is not usable without the others.
         """
         if split not in self.one_piece:
             count = len(divide(self.splits()[split].gen_kwargs, group_bytes=0))

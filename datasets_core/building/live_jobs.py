@@ -70,7 +70,7 @@ class LiveTables:
             table: the table yielded by the author.
             source: the file or files that it was read from, for messages.
             row: the number of its first row.
-            file: the file, if it is one.
+            file: the file, if `source` is a single one.
 
         Raises:
             DatasetGenerationCastError: the table does not fit the features, or has different columns than earlier ones.
@@ -114,7 +114,7 @@ class LiveTables:
 
     @property
     def told(self) -> str | None:
-        """Return those types as a short text."""
+        """Return the types in `known` as a short text."""
         if self._told is None:
             self._told = packed(self._known)
         return self._told
@@ -150,7 +150,7 @@ class LiveTables:
 
     @staticmethod
     def changed(label: str, row: int, file: str | None = None) -> DatasetGenerationError:
-        """Return the error for types that rows before a row, of a file, do not have."""
+        """Return the error for rows from number `row` on, of `file` if given, that have other types than the rows before."""
         return DatasetGenerationError(
             f"The rows of {label} have different types before and after row {row}{f' of {file}' if file else ''}. "
             "Pass features= with the types of all columns, or omit streaming=True.",
@@ -220,7 +220,7 @@ class LivePart:
 
     @property
     def deadline(self) -> Deadline | None:
-        """See `Part.deadline`: that of the next rows, since a read has no time limit."""
+        """See `Part.deadline`; here it applies to the next rows only, since a whole read has no time limit."""
         return self.timeout()
 
 
@@ -318,7 +318,7 @@ class LiveJob(RowJob):
         return dataclasses.replace(self, index=0, count=1)
 
     def why_not_apart(self) -> str | None:
-        """See `LiveSplits.why_one_piece`: of this part and the next one."""
+        """See `LiveSplits.why_one_piece`, for this part and the next one."""
         keys = []
         for index in range(self.index, self.count):
             try:
@@ -394,7 +394,7 @@ class _Reading:
         return self._tables.batches(table, origin(self._part.gen_kwargs, key), self.row, one_origin(self._part.gen_kwargs, key))
 
     def mends(self, error: BaseException) -> bool:
-        """Return True if reading can resume after a failure, from what is opened next."""
+        """Return True if reading can continue after a failure, with what is opened next."""
         if isinstance(error, ChangedRowsError):  # the returned rows are valid; the following ones are generated again
             self._copies = True
             return True
@@ -538,7 +538,7 @@ class FileJob(RowJob):
         return splits.heads.get(self.split)
 
     def _rows_before(self) -> int:
-        """Return the number of rows of the files before, up to the number needed; reads them if it is unknown."""
+        """Return the number of rows of the earlier files, counted only as far as needed; reads the files if it is unknown."""
         total = 0
         for index in range(self.index):
             kept = self.splits.marks.of(self.split, index)
@@ -627,7 +627,7 @@ class FileJob(RowJob):
                 schema = request.schema
 
     def _fitted(self, builder: Builder, mark: Mark | None, *, in_order: bool) -> LiveTables:
-        """Return the conversion of the tables to the types known at the start of the read."""
+        """Return the object that converts the tables to the types known at the start of the read."""
         tables, known = self.splits.tables, None
         if mark is not None:
             known = unpacked(mark.types[1])

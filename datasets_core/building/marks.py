@@ -98,7 +98,7 @@ class Mark:
             numbers = (row, at, to, size, lead)
             is_mark = all(type(number) is int for number in numbers) and isinstance(tag, str) and isinstance(compression, str)
             if not is_mark or not all(packed is None or isinstance(packed, str) for packed in types):
-                raise ValueError("other values")
+                raise ValueError("wrong number or types of values")
             return cls(at, to, reader, TextFile(size, tag, compression, lead), row, (types[0], types[-1]))
         except (TypeError, ValueError, IndexError) as error:
             raise ValueError(f"invalid mark: {error}") from error
@@ -126,7 +126,7 @@ def unpacked(text: str | None) -> pa.Schema | None:
     try:
         return pa.ipc.read_schema(pa.py_buffer(zlib.decompress(base64.b85decode(text))))
     except (zlib.error, pa.ArrowException, OSError) as error:
-        raise ValueError(f"no types: {error}") from error
+        raise ValueError(f"invalid types: {error}") from error
 
 
 @dataclass

@@ -111,7 +111,7 @@ def _differences(name: str, expected: SplitInfo, found: SplitInfo, mode: Verific
 
 
 def _about(expected: int, found: int) -> bool:
-    """Return True if sizes only differ by offsets and bitmaps of record batches, since other writers make other batches."""
+    """Return True if sizes differ only by offsets and bitmaps of record batches, since other writers make other batches."""
     return abs(expected - found) * 100 <= expected
 
 
@@ -589,7 +589,7 @@ class Register(NamedTuple):
         """Compare the recorded downloads of this build, or of an earlier one.
 
         Raises:
-            NonMatchingChecksumError: size or sha256 of a download differ from the registered values.
+            NonMatchingChecksumError: the size or sha256 of a download differs from the registered one.
             MissingChecksumError: a download is not registered, though all must be.
         """
         if self.mode is VerificationMode.NO_CHECKS or self.is_written:

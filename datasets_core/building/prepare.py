@@ -299,17 +299,18 @@ def _reusable(builder: Builder, options: BuildOptions, *, is_locked: bool = Fals
 
 
 def repair(builder: Builder, options: BuildOptions) -> list[str]:
-    """Compare every shard of a finished dataset with its record, and make the damaged ones again; return their paths.
+    """Compare every shard of a finished dataset with its record, and generate the damaged ones again; return their paths.
 
-    The bytes of a shard are those on record, or the dataset stays as it is.
+    A new shard must have the recorded bytes; otherwise the dataset is not changed.
 
     Args:
         builder: the builder of the dataset.
-        options: where it is, and how it was built.
+        options: where the dataset is, and how it was built.
 
     Raises:
         DatasetNotFoundError: nothing is built from these sources.
-        DamagedShardError: a source no longer exists or has changed, or other bytes came of it; names shard, rows and source.
+        DamagedShardError: a source no longer exists or has changed, or gave other bytes; the error names shard, rows and
+            source.
         ManifestError: the manifest is damaged.
     """
     with locked_and_swept(lock_path(options.output_dir)):
@@ -326,7 +327,7 @@ def repair(builder: Builder, options: BuildOptions) -> list[str]:
         reason = f"the shard is damaged ({shard.rows:,} rows of split {shard.split!r})"
         rebuild = "To build the whole dataset again from the present sources, pass download_mode='force_redownload'"
         if manifest.identity not in ("", dataset_identity(builder)):
-            raise DamagedShardError(path, f"{reason}, and the dataset is of other code or other sources", advice=rebuild)
+            raise DamagedShardError(path, f"{reason}, and the dataset was built by other code or sources", advice=rebuild)
         changed = stale_source(manifest, builder.config.data_files, hashed=True)
         if changed is not None:
             raise DamagedShardError(path, f"{reason}, and its source {changed} has changed since the build", advice=rebuild)
@@ -334,16 +335,16 @@ def repair(builder: Builder, options: BuildOptions) -> list[str]:
             why_not = _made_again(builder, options, manifest, damaged)
         except DatasetsCoreError as error:
             reason = f"{reason}, and its source cannot be read: {str(error).rstrip('.')}"
-            advice = "Bring the source back and repair again, or take the dataset from a copy"
+            advice = "Restore the source and repair again, or restore the dataset from a copy"
             raise DamagedShardError(path, reason, advice=advice) from error
         if why_not:
-            raise DamagedShardError(path, f"{reason}, and cannot be replaced: {why_not}", advice=rebuild)
+            raise DamagedShardError(path, f"{reason}, and it cannot be replaced: {why_not}", advice=rebuild)
         clear_damage(options.output_dir)
         return [join(located(options.output_dir), shard.name) for shard in damaged]
 
 
 def _repaired(builder: Builder, options: BuildOptions, manifest: Manifest, found: DamagedShardError) -> bool:
-    """Return True if the damaged shards were made again; False, with a warning, if the dataset must be built again."""
+    """Return True if the damaged shards were replaced; False, with a warning, if the dataset must be built again."""
     try:
         damaged = _damaged(options.output_dir, manifest, options.storage_options)
         if damaged and not (why_not := _made_again(builder, options, manifest, damaged)):
@@ -358,13 +359,13 @@ def _repaired(builder: Builder, options: BuildOptions, manifest: Manifest, found
 
 
 def _damaged(folder: str, manifest: Manifest, storage_options: dict[str, Any] | None) -> list[ShardRecord]:
-    """Return the shards that differ from their records: all are hashed, since a disk seldom damages one alone."""
+    """Return the shards that differ from their records: all are hashed, since a faulty disk seldom damages only one."""
     wrong = {problem.path for problem in verify_folder(folder, storage_options=storage_options)}
     return [shard for shard in manifest.shards if join(located(folder), shard.name) in wrong]
 
 
 def _made_again(builder: Builder, options: BuildOptions, manifest: Manifest, damaged: Sequence[ShardRecord]) -> str:
-    """Make shards again with the options of their build; return why that is not possible, or "" if it is done."""
+    """Generate shards again with the options of their build; return why that is not possible, or "" if it is done."""
     from datasets_core.building.write.build import Build, has_finished_jobs
     from datasets_core.building.write.jobs import LAYOUT_SETTINGS
 
@@ -384,7 +385,7 @@ def _made_again(builder: Builder, options: BuildOptions, manifest: Manifest, dam
         builder.writer_batch_size = layout.get("writer_batch_size")
     with using(**{name: layout.get(name) for name in LAYOUT_SETTINGS} if layout else {}):
         is_made = Build(builder, options).repair(manifest, damaged)
-    return "" if is_made else "its present sources, or this version of the library, give different bytes than those on record"
+    return "" if is_made else "its present sources, or this version of the library, give other bytes than the recorded ones"
 
 
 def _mode(name: str) -> VerificationMode:

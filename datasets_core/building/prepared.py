@@ -56,7 +56,7 @@ class ConvertedRecords(ArrowBasedBuilder):
         folder: folder of the records.
         manifest: its content.
         split: the split.
-        storage_options: for the folder.
+        storage_options: options for the folder.
         cache_dir: the cache.
     """
 
@@ -132,7 +132,7 @@ def converted_rows(
         split: the expression.
         how: options of the conversion.
         in_memory: True to read the rows into memory instead of mapping them.
-        storage_options: for the folder.
+        storage_options: options for the folder.
 
     Raises:
         SplitSyntaxError, UnknownSplitError: as `row_ranges`.
@@ -274,7 +274,7 @@ class RecordReading(DatasetBuilder):
         return found if self.wanted is None else found.cast(self.wanted)
 
     def _streamed(self, split: Any) -> Any:
-        """Return the rows of a nesting of split expressions as streams, in order, for None of all splits; nothing is converted.
+        """Return the rows of a nesting of split expressions (None: all splits) as streams, in order; nothing is converted.
 
         Raises:
             DatasetNotFoundError, UnknownSplitError: as `as_dataset`.
@@ -488,8 +488,7 @@ def builder_from_directories(
     """Return the builder of several finished datasets as one: a split has the rows of all folders, in their order.
 
     The metadata come from the first folder; the version only if all have the same one.  Row ids contain the
-    path of a file below the common folder, so that they differ from those of a single folder, whose ids
-    are not found here.
+    path of a file below the common folder, so they differ from those of a single folder, and ids from there are not found here.
 
     Args:
         paths: folders or URLs, as for `builder_from_directory`.

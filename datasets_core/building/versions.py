@@ -156,7 +156,7 @@ class BlockedVersions:
         )
 
     def is_blocked(self, version: str | Version, config: str | None = None) -> tuple[bool, str | None]:
-        """Return True if a version, or a config in it, is blocked, and the reason.
+        """Return whether a version, or a config in it, is blocked, and the reason.
 
         Args:
             version: the version.
@@ -238,7 +238,7 @@ class Versioned(BuiltPushing):
 
     @classmethod
     def blocks(cls, version: str | Version, config: str | None = None) -> tuple[bool, str | None]:
-        """Return True if the author blocked a version, or a config in it, and the reason.
+        """Return whether the author blocked a version, or a config in it, and the reason.
 
         Args:
             version: the version.

@@ -40,7 +40,7 @@ _SOURCE = ("path", "data_files", "data_dir", "revision", "token", "storage_optio
 def describe_files(reference: Mapping[str, Any], *, splits: Sequence[str] | None, output: str | None) -> int:
     """Write the Croissant description of a dataset; of all its configs if no config is named.
 
-    A config is built if its columns or the hashes of its files are not known otherwise.
+    A config is built if its columns or the hashes of its files are otherwise unknown.
     """
     names = [reference["name"]] if reference.get("name") is not None else get_dataset_config_names(**_of_source(reference))
     builders = [load_dataset_builder(**{**reference, "name": name}) for name in names]
@@ -156,7 +156,7 @@ def describe(reference: Mapping[str, Any], *, as_json: bool) -> int:
 
 
 def head(reference: Mapping[str, Any], *, split: str | None, count: int, as_json: bool = False) -> int:
-    """Print the first `count` rows: a table on a terminal, else and with `as_json` a JSON object for each row."""
+    """Print the first `count` rows: a table on a terminal; otherwise, and with `as_json`, a JSON object for each row."""
     if count < 0:
         raise ConfigurationError(f"--rows {count} is negative", advice="Pass 0 or more")
     found = load_dataset(**reference, split=split)
@@ -272,10 +272,10 @@ def view(
 
     Args:
         reference: arguments of `load_dataset`.
-        split: the split expression to show at first.
+        split: the split expression to show first.
         other: a dataset to compare with.
-        streams: True to show the first rows of a stream, False to build what is remote.
-        host, port, token: of the server.
+        streams: True to show the first rows of a stream, False to build remote datasets.
+        host, port, token: the address and the token of the server.
         opens_browser: False to print the address only.
     """
     from datasets_core.viewer.opening import open_reference  # these take 0.1 s, which other commands do without
@@ -451,7 +451,7 @@ def push(
     Args:
         reference: arguments of `load_dataset`; the path may also be a saved or built folder, or a name printed by `cache ls`.
         repo_id: `org/name`, or `name` for a repository of the user.
-        config_name: the config to push; if the dataset has several, this one is read.
+        config_name: the config to push; if the dataset has several configs, this one is read.
         split: a split expression; all splits if None.
         num_shards: number of files per split.
         num_proc: number of processes that build and write.

@@ -110,7 +110,7 @@ def _parser() -> argparse.ArgumentParser:
 
     view = commands.add_parser("view", parents=[shared], help="show a dataset in the browser: all rows, by a local server")
     _add_looking(view, "--hub-token")
-    view.add_argument("--diff", metavar="OTHER", help="another dataset: show what differs")
+    view.add_argument("--diff", metavar="OTHER", help="another dataset: show the differences")
     view.add_argument("--port", type=int, default=0, metavar="N", help="port of the server (default: any free one)")
     view.add_argument("--no-browser", action="store_true", help="print the address only")
     view.add_argument("--host", default="127.0.0.1", metavar="HOST", help="address to listen on (default: this machine only)")
@@ -129,7 +129,7 @@ def _parser() -> argparse.ArgumentParser:
     verify.add_argument("path", help="a prepared dataset, a folder of several, or a name printed by `cache ls`")
     verify.set_defaults(command=lambda options: maintenance.verify(options.path))
 
-    mending = commands.add_parser("repair", parents=[shared], help="build damaged shards of a dataset again, each alone")
+    mending = commands.add_parser("repair", parents=[shared], help="build only the damaged shards of a dataset again")
     _add_reference(mending)
     mending.add_argument("--output-dir", metavar="DIR", help="the folder of the dataset, if it is not in the cache")
     mending.add_argument("--num-proc", type=int, metavar="N", help="number of worker processes")
@@ -382,7 +382,7 @@ def _croissant(options: argparse.Namespace) -> int:
 
 
 def _looked(options: argparse.Namespace) -> dict[str, Any]:
-    """Return the reference, with the config of either place."""
+    """Return the reference, with the config given in either of two places."""
     if options.config is not None and options.name not in (None, options.config):
         raise ConfigurationError(
             f"Two different configs were given: {options.name!r} and {options.config!r}", advice="Pass only one"

@@ -55,22 +55,22 @@ _TRIALS = {
 
 
 _EXTRAS = {
-    "all": "all of the others but frameworks: torch, jax, tensorflow, spark, beam",
+    "all": "all others except the frameworks: torch, jax, tensorflow, spark, beam",
     "audio": "decode and encode sound (FLAC, MP3, Ogg, WAV)",
     "array_record": "read array_record files of TensorFlow Datasets",
     "avro": "read .avro files",
     "beam": "run scripts that use Apache Beam",
-    "completion": "completion of commands and options by the shell",
+    "completion": "shell completion of commands and options",
     "duckdb": "`ds.sql`, exchange with DuckDB",
     "elasticsearch": "text search in an Elasticsearch index",
     "excel": "read .xlsx, .xls, .xlsb and .ods files",
     "faiss": "nearest neighbours in a FAISS index",
-    "fast": "read S3, GCS and Azure by obstore",
+    "fast": "read S3, GCS and Azure with obstore",
     "hdf5": "read HDF5 files",
     "jax": "rows as JAX arrays",
     "heic": "decode HEIC images",
     "jpeg": 'JPEG pixels equal to those of TensorFlow (`jpeg_dct="fast"`)',
-    "narwhals": "exchange with all frames that narwhals knows",
+    "narwhals": "exchange with all frames that narwhals supports",
     "notebook": "the table of the viewer in notebooks",
     "pandas": "`to_pandas`, `from_pandas`, csv options of pandas",
     "pdf": "read PDF pages",
@@ -93,7 +93,7 @@ _FOR_DEVELOPERS = {"browser-test", "docs", "lint", "package", "s3-test", "test"}
 
 
 def _extras() -> dict[str, str]:
-    """Return the extras that users may install, each with what is missing of it and what it adds."""
+    """Return the extras that users may install, each with its missing packages and what it adds."""
     try:
         found = metadata.metadata("datasets_core").get_all("Provides-Extra") or []
         required = metadata.requires("datasets_core") or []
@@ -216,7 +216,7 @@ class _Finished:
         return sum(shard.size for shard in self.manifest.shards) if self.manifest else 0
 
     def problems(self, on_progress: Callable[[int], object]) -> Sequence[object]:
-        """Return what is damaged; `on_progress` is called with numbers of bytes."""
+        """Return the damage found; `on_progress` is called with numbers of bytes."""
         if not self.is_tfds:
             return verify_folder(self.folder, on_progress)
         if self.manifest is None:
@@ -227,7 +227,7 @@ class _Finished:
 
     @property
     def results(self) -> int:
-        """The bytes of the results of transforms next to the shards."""
+        """Number of bytes of the results of transforms next to the shards."""
         return sum(disk_cache.size_of(entry.path) for entry in os.scandir(self.folder) if entry.name.startswith("cache-"))
 
     @property
@@ -240,7 +240,7 @@ class _Finished:
         return [source.path for source in self.manifest.sources] if self.manifest else []
 
     def facts(self) -> dict[str, Any]:
-        """Return what `cache ls --json` prints."""
+        """Return the values that `cache ls --json` prints."""
         rows = None if self.manifest is None else {name: sum(rows) for name, rows in self.manifest.split_lengths().items()}
         told = {"name": _name(self.folder), "folder": self.folder, "rows": rows, "bytes": self.size}
         more = {"results_bytes": self.results, "age_seconds": int(self.age), "sources": self.sources}
@@ -250,7 +250,7 @@ class _Finished:
 def verify(path: str) -> int:
     """Check every shard below `path`, a folder or a name in the cache; return 0 if all are intact, else 1.
 
-    Shards of this library are hashed; the records of folders of TensorFlow Datasets, which have checksums, are read.
+    Shards of this library are hashed; records in folders of TensorFlow Datasets are read, since they contain checksums.
     """
     if is_url(path):
         found = [_Finished(path, read_manifest(path))]
@@ -281,7 +281,7 @@ def verify(path: str) -> int:
 
 
 def list_cache(*, as_json: bool = False, names: bool = False, sort: str = "name") -> int:
-    """Print a table of the prepared datasets of the cache, their total size, and the size of the downloads.
+    """Print a table of the prepared datasets in the cache, their total size, and the size of the downloads.
 
     Args:
         as_json: print one JSON object for each dataset, with its folder, rows, bytes, age and files.
@@ -326,7 +326,7 @@ def list_cache(*, as_json: bool = False, names: bool = False, sort: str = "name"
 
 
 def _downloads() -> Iterator[str]:
-    """Generate the downloaded and the extracted files and folders."""
+    """Yield the downloaded and the extracted files and folders."""
     now = settings()
     for folder in dict.fromkeys(disk_cache.download_folders(now.downloads_dir, now.extracted_dir)):
         if os.path.isdir(folder):
@@ -334,7 +334,7 @@ def _downloads() -> Iterator[str]:
 
 
 def _short_names(names: Sequence[str]) -> dict[str, str]:
-    """Return the beginning of each name, at least dataset and config, that no other name has.
+    """Return a unique beginning of each name, which contains at least dataset and config.
 
     >>> list(_short_names(["csv/a/0.0.0/x", "csv/b/0.0.0/x", "csv/b/0.0.0/y"]).values())
     ['csv/a', 'csv/b/0.0.0/x', 'csv/b/0.0.0/y']

@@ -1,4 +1,4 @@
-"""What the command prints: plain words, colours, and tables as wide as the terminal."""
+"""Output of the command: plain text, colours, and tables that fit the terminal."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ def say(text: object, *, file: TextIO | None = None, style: str = "") -> None:
     Args:
         text: the text.
         file: the file to print to; standard output if None.
-        style: `bold`, `dim`, `red`, `green` or `yellow`, where the file is a terminal with colours.
+        style: `bold`, `dim`, `red`, `green` or `yellow`, used if the file is a terminal with colours.
     """
     print(styled(plain(str(text)), style, file or sys.stdout), file=file)
 
@@ -97,12 +97,12 @@ def has_colours(file: TextIO) -> bool:
 
 
 def styled(text: str, style: str, file: TextIO) -> str:
-    """Return the text in a style, where the file shows styles."""
+    """Return the text in a style, if the file shows styles."""
     return f"\x1b[{_STYLES[style]}m{text}\x1b[0m" if style and has_colours(file) else text
 
 
 def terminal_width() -> int | None:
-    """Return the columns of the terminal; None if standard output is none."""
+    """Return the width of the terminal in columns; None if standard output is not a terminal."""
     return shutil.get_terminal_size().columns if sys.stdout.isatty() else None
 
 
@@ -114,9 +114,9 @@ def print_table(
     Args:
         head: titles of the columns.
         rows: one text for each column.
-        right: titles of the columns of numbers, which end at one place.
-        tail: title of a column of paths: of a long one the end is kept.
-        whole: number of first columns that are never shortened.
+        right: titles of the columns of numbers, which are aligned to the right.
+        tail: title of a column of paths; a long path keeps its end.
+        whole: number of leading columns that are never shortened.
     """
     table = [[one_line(cell) for cell in row] for row in rows]
     widths = [max(map(_columns_of, cells)) for cells in zip(head, *table, strict=True)]
@@ -152,12 +152,12 @@ def fitted(widths: Sequence[int], most: int) -> list[int]:
 
 
 def one_line(text: str) -> str:
-    """Return the text with control characters escaped, and every run of line ends and tabs as one space."""
+    """Return the text with control characters escaped, and every run of line ends and tabs replaced by one space."""
     return plain(" ".join(text.split()) if "\n" in text or "\t" in text else text)
 
 
 def _columns_of(text: str) -> int:
-    """Return the number of columns that a terminal takes for the text: two for a wide character."""
+    """Return the number of columns that the text takes in a terminal: two for a wide character."""
     if text.isascii():
         return len(text)
     wide = sum(unicodedata.east_asian_width(letter) in "WF" for letter in text)

@@ -83,7 +83,7 @@ def interleaved(lengths: Sequence[int], probabilities: Sequence[float] | None, s
     [0, 1, 0, 2, 0, 3]
 
     Raises:
-        ConfigurationError: an unknown strategy, probabilities that are none, or rows that would never come.
+        ConfigurationError: the strategy is unknown, the probabilities are invalid, or some rows would never be drawn.
     """
     stopping, sizes = Stopping.of(strategy), np.array(lengths, dtype=np.int64)
     first = np.cumsum(sizes) - sizes
@@ -192,7 +192,7 @@ def concatenate_datasets(
 
     Args:
         dsets: the datasets, or the streams.
-        info: metadata of the result; None merges theirs.
+        info: metadata of the result; None merges those of the datasets.
         split: name of the split of the result.
         axis: 0 for rows, 1 for columns.
 
@@ -227,7 +227,7 @@ def interleave_datasets(
     """Return the rows of several datasets in turns, or drawn at random with given probabilities.
 
     Streams are drawn so that the number of rows from each differs from its share by less than one at every row, if the
-    probabilities are percentages or other multiples of a thousandth, and else at the ends of blocks of at least 256 rows.
+    probabilities are percentages or other multiples of a thousandth, and otherwise at the ends of blocks of at least 256 rows.
     The order is computed: it depends only on the probabilities, the seed and the epoch, and states are exact.
 
     Args:
@@ -236,11 +236,11 @@ def interleave_datasets(
             0.5]}` uses the first list up to row 5000 and the second one from there.
         seed: seed of the random numbers. None draws a new one; for streams it means 0, so that all processes of a training
             read the same rows.
-        info: metadata of the result; None merges theirs.
+        info: metadata of the result; None merges those of the datasets.
         split: name of the split of the result.
         stopping_strategy: "first_exhausted" ends with the first dataset that ends. "all_exhausted" ends when every row was
-            delivered, and restarts the shorter ones. "all_exhausted_without_replacement" skips those that have ended. Of
-            streams that are divided among readers, each part ends by itself.
+            delivered, and restarts the shorter ones. "all_exhausted_without_replacement" skips those that have ended. If
+            streams are divided among readers, each part ends independently.
 
     Raises:
         ConfigurationError: no dataset is passed, the strategy is unknown, or the probabilities are invalid or would never
@@ -292,7 +292,7 @@ def _checked(datasets: Iterable[Any], verb: str) -> list[Any]:
             kinds = "a Dataset", "a stream"
             one, other = kinds if isinstance(dataset, Dataset) else kinds[::-1]
             raise ArgumentTypeError(
-                f"Element {place} is {one}, and element 0 is {other}",
+                f"Element {place} is {one}, but element 0 is {other}",
                 advice="Convert all of them to streams with to_iterable_dataset()",
             )
     return listed
@@ -333,7 +333,7 @@ def _side_by_side(datasets: list[Dataset], info: DatasetInfo | None, split: str 
     for place, dataset in enumerate(datasets):
         if dataset.num_rows != datasets[0].num_rows:
             raise ConfigurationError(
-                f"Dataset {place} has {dataset.num_rows} rows, and dataset 0 has {datasets[0].num_rows}",
+                f"Dataset {place} has {dataset.num_rows} rows, but dataset 0 has {datasets[0].num_rows}",
                 advice="Give datasets of the same length to put their columns side by side",
             )
         for name in dataset.column_names:

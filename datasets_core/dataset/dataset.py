@@ -139,21 +139,22 @@ class Constructors(Rows):
             generator: returns an iterable of dicts, called with `gen_kwargs`.
             features: types of the columns; None: inferred from the values, widened while they are read.
             cache_dir: the cache; None: the setting.
-            keep_in_memory: hold the rows in memory and write nothing.
+            keep_in_memory: True to hold the rows in memory and write nothing.
             gen_kwargs: arguments of the generator.
             num_proc: worker processes; the lists among `gen_kwargs` are divided among them, in order.
             split: name of the split.
             fingerprint: the identity of the rows.
             writer_batch_size: ignored: batches are bounded by their bytes.
-            on_mixed_types: "use_json" stores values of no common type, and dicts of different keys, as JSON; None refuses.
-            version: of the dataset, for its info.
+            on_mixed_types: "use_json" stores values of no common type, and dicts of different keys, as JSON; None raises an
+                error.
+            version: version of the dataset, for its info.
             extra_columns: "ignore" leaves out keys of rows that the features lack; "raise" is an error.
-            options: none; another argument is refused.
+            options: not supported; any other argument raises an error.
 
         Raises:
-            CastError: a value that does not fit the others of its column, or its feature.
+            CastError: a value does not fit the others of its column, or its feature.
             DatasetGenerationError: the generator failed.
-            ArgumentTypeError: an unknown argument.
+            ArgumentTypeError: an argument is unknown.
 
         Example:
             >>> def squares(below):
@@ -269,7 +270,7 @@ class Streaming(Rows):
                 built from, if known.  With another number these files do not affect the order.
 
         Raises:
-            ConfigurationError: more shards than rows, or rows whose format is a function.
+            ConfigurationError: there are more shards than rows, or the format of the rows is a function.
 
         Example:
             >>> list(Dataset.from_dict({"a": [1, 2, 3]}).to_iterable_dataset().take(2))
@@ -310,7 +311,7 @@ class Dataset(
 
     Raises:
         CastError: the features do not fit the table, or two columns share a name.
-        RowIndexError: an index beyond the table.
+        RowIndexError: a row number is beyond the table.
 
     Example:
         >>> Dataset(pa.table({"a": [1, 2, 3]}))[1]
@@ -332,6 +333,6 @@ class Dataset(
 
     @staticmethod
     def _build_local_temp_path(uri_or_path: str) -> Path:
-        """Return a path below a temporary folder of this process that ends as a path or URL does."""
+        """Return a path below a temporary folder of this process that ends like the given path or URL."""
         path = Path(uri_or_path)
         return Path(temporary_folder(), path.relative_to(path.anchor))

@@ -32,7 +32,7 @@ Paths = Path | Sequence[Path]
 
 
 def with_name_of(function: Callable[..., Any], split: str) -> Callable[..., Any]:
-    """Return a function that gets the name of the split as an additional last positional argument.
+    """Return a function that passes the name of the split as an additional last positional argument.
 
     >>> with_name_of(lambda row, split: (row, split), "train")(1)
     (1, 'train')
@@ -182,7 +182,8 @@ class DatasetDict(SplitMapping[Dataset]):
     def class_encode_column(self, column: str, include_nulls: bool = False) -> Self:
         """Encode a column of every split as class labels, each split with the classes that it has.
 
-        Splits that do not have the same values get other classes; `cast_column` with one `ClassLabel` gives all the same.
+        Splits with different values get different classes; `cast_column` with one `ClassLabel` gives all splits the same
+        classes.
         """
 
     @each_split(Dataset)
@@ -207,7 +208,7 @@ class DatasetDict(SplitMapping[Dataset]):
         output_all_columns: bool = False,
         **format_kwargs: Any,
     ) -> None:
-        """Set the format of every split, or of none if one refuses it; see `Dataset.set_format`."""
+        """Set the format of every split, or of none if one split does not support it; see `Dataset.set_format`."""
 
     @each_split(Dataset)
     def with_format(
@@ -442,7 +443,7 @@ class DatasetDict(SplitMapping[Dataset]):
 
     @each_split(Dataset)
     def cleanup_cache_files(self) -> dict[str, int]:
-        """Delete cached results that no split uses, and return their numbers; see `Dataset.cleanup_cache_files`."""
+        """Delete cached results that no split uses; return their number by split; see `Dataset.cleanup_cache_files`."""
 
     # -- files ---------------------------------------------------------------------------------------------------------
 

@@ -40,8 +40,8 @@ class GroupFunction(NamedTuple):
     """A function of the values of a group.
 
     Attributes:
-        kernel: Arrow's name of it, without `hash_`.
-        options: of the kernel.
+        kernel: Arrow's name of the function, without `hash_`.
+        options: options of the kernel.
         result: the feature of its result: the "same" as that of the column, a "list" of it, or "new".
     """
 
@@ -89,7 +89,7 @@ def aggregations(asked: Mapping[str, Any] | Sequence[Any] | None, named: Mapping
     (Aggregation(name='price_max', column='price', function='max'), Aggregation(name='n', column=None, function='count'))
 
     Raises:
-        ConfigurationError: a function that does not exist, two columns of one name, or none.
+        ConfigurationError: a function does not exist, two columns have the same name, or there is none.
     """
     pairs = list(asked.items()) if isinstance(asked, Mapping) else list(asked or ())
     found: list[Aggregation] = []
@@ -126,7 +126,7 @@ def _known(function: object) -> str:
 
 
 def _plain(column: pa.Array) -> pa.Array:
-    """Return the stored values, in a type that Arrow groups by."""
+    """Return the stored values, in a type by which Arrow can group."""
     if isinstance(column.type, pa.BaseExtensionType):
         column = column.storage
     if pa.types.is_dictionary(column.type):
@@ -470,7 +470,7 @@ def key_pairs(left: Rows, right: Rows, left_on: Sequence[str], right_on: Sequenc
     """Return the type in which each pair of keys is compared.
 
     Raises:
-        ConfigurationError: keys that cannot be compared, or labels of other classes.
+        ConfigurationError: keys cannot be compared, or are labels of different classes.
     """
     kinds = []
     for one, other in zip(left_on, right_on, strict=True):
@@ -480,9 +480,9 @@ def key_pairs(left: Rows, right: Rows, left_on: Sequence[str], right_on: Sequenc
         kind = _compared(*stored)
         if kind is None or (labels and (len(labels) < 2 or labels[0] != labels[1])):
             raise ConfigurationError(
-                f"Column {one!r} is {features[0]} and column {other!r} of the other dataset is {features[1]}, which are not "
+                f"Column {one!r} is {features[0]} and column {other!r} of the other dataset is {features[1]}, which cannot be "
                 "compared",
-                advice="Use cast_column() to give both one type",
+                advice="Use cast_column() to give both the same type",
             )
         kinds.append(kind)
     return kinds
@@ -527,7 +527,7 @@ def matches(probe: pa.Table, build: pa.Table, kinds: Sequence[pa.DataType]) -> t
 
 
 def _placed(build: pa.Table, kinds: Sequence[pa.DataType], limit: int) -> Callable[[pa.Table, int], tuple[Ints, Ints]] | None:
-    """Return what finds the matches of integers through an array of all values: keys that occur once and lie close together.
+    """Return a function that looks up integers in an array of all values, for keys that occur once and lie close together.
 
     Args:
         build: the keys.
@@ -546,7 +546,7 @@ def _placed(build: pa.Table, kinds: Sequence[pa.DataType], limit: int) -> Callab
     size = high - low + 1
 
     def places(table: pa.Table) -> tuple[Ints | None, Any]:
-        """Return the rows that are not null (None for all), and the place of each in the array, its last for other values."""
+        """Return the rows that are not null (None for all), and their positions in the array; the last one for other values."""
         column, rows = table.column(0).cast(kinds[0]), None
         if column.null_count:
             rows = np.flatnonzero(np.asarray(validity(_one(column))))
@@ -631,10 +631,10 @@ def side_by_side(
 
     Args:
         left, right: the datasets.
-        mine, others: a row of each, -1 for none.
+        mine, others: row numbers of each side; -1 for no row.
         columns: for each column of the result, its name in `left` and in `right`; of two values, the first that is not null is
             used.
-        features: of the result.
+        features: features of the result.
     """
     schema = features.arrow_schema
     wanted = (left, mine, [one for one, _ in columns if one]), (right, others, [name for _, name in columns if name])

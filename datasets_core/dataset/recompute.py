@@ -331,7 +331,7 @@ def distinct_values(table: RowTable, index: Ints | None) -> pa.Array:
     """Return the values of the one column of a table, as they are stored.
 
     Args:
-        table: of one column.
+        table: table of one column.
         index: the selected rows, in their order; None: all.
 
     Raises:

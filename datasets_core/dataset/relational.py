@@ -1,7 +1,7 @@
 """Methods of tables: columns computed by Arrow expressions, groups, counts of values, joins, removal of duplicate rows.
 
-No Python function runs for each row.  Each method imports what does its work, with `pyarrow.compute`: 20 ms that reading does
-without.
+No Python function runs for each row.  Each method imports its implementation on use, with `pyarrow.compute`: 20 ms, not needed
+for reading.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ def rows_where(dataset: Rows, expression: pc.Expression) -> Ints:
     """Return the numbers of the rows for which an expression is true.
 
     Raises:
-        UnknownColumnError: a column that the dataset does not have.
+        UnknownColumnError: the dataset does not have a column.
         ConfigurationError: its values are not booleans, or it cannot be computed.
     """
     from datasets_core.store.rows.view import blocks
@@ -97,22 +97,24 @@ class GroupBy:
         /,
         **named: str | tuple[str, str],
     ) -> Any:
-        """Return a dataset with a row for each group, in the order in which the groups first come.
+        """Return a dataset with a row for each group, in the order in which the groups first occur.
 
-        Nulls are a group, and no value: `sum`, `mean` and the others leave them out. `std` and `var` are those of samples, as
-        in pandas and polars. A group need not fit into memory, but lists of its values do.
+        Null keys form a group; null values are ignored by `sum`, `mean` and the others. `std` and `var` are those of samples,
+        as in pandas and polars. A group need not fit into memory, but lists of its values do.
 
         Args:
             aggregations: functions by column, as `{"price": ["min", "max"]}`, whose results are `price_min` and `price_max`.
-            **named: by name of the result column and function, as `total=("price", "sum")`, or `n="count"` for the rows.
+            **named: column and function by name of the result, as `total=("price", "sum")`, or `n="count"` for the number of
+            rows.
 
         >>> sold = Dataset.from_dict({"what": ["pear", "fig", "pear"], "price": [2, 5, 3]})
         >>> sold.group_by("what").agg(n="count", total=("price", "sum"))[:]
         {'what': ['pear', 'fig'], 'n': [2, 1], 'total': [5, 5]}
 
         Raises:
-            ConfigurationError: an unknown function, one that a column has not, two results of one name, or a key of lists.
-            UnknownColumnError: a column that does not exist.
+            ConfigurationError: a function is unknown or not supported by a column, two results have one name, or a key is a
+                list.
+            UnknownColumnError: a column does not exist.
         """
         from datasets_core.dataset import keys as work
         from datasets_core.dataset.results import written
@@ -234,16 +236,16 @@ class Relational(ColumnChanges, Transforms):
         return GroupBy(self, self._keys("group_by", *columns))
 
     def value_counts(self, column: str | Sequence[str], sort: bool = True, name: str = "count") -> Self:
-        """Return a dataset of the distinct values of a column, or of several together, and how often each is there.
+        """Return a dataset of the distinct values of a column, or of several together, and how often each occurs.
 
         Args:
             column: the column, or columns.
-            sort: True for the most frequent value first; else in the order in which they first come.
-            name: of the column of numbers.
+            sort: True for the most frequent value first; else in the order in which they first occur.
+            name: name of the column of counts.
 
         Raises:
-            UnknownColumnError: a column that does not exist.
-            ConfigurationError: a column of lists or structs, or a name that a column has.
+            UnknownColumnError: a column does not exist.
+            ConfigurationError: a column contains lists or structs, or already has the name `name`.
 
         Example:
             >>> Dataset.from_dict({"a": ["x", "y", "y", None]}).value_counts("a")[:]
@@ -333,9 +335,7 @@ class Relational(ColumnChanges, Transforms):
         if how not in _HOW:
             raise ConfigurationError(f"how={how!r} is invalid", advice=f"Give one of {', '.join(map(repr, _HOW))}", value=how)
         if (on is None) == (left_on is None and right_on is None) or (left_on is None) != (right_on is None):
-            raise ConfigurationError(
-                "join() takes either on=, or left_on= and right_on=", advice="Name the columns that are to be equal"
-            )
+            raise ConfigurationError("join() takes either on=, or left_on= and right_on=", advice="Name the columns to compare")
         mine = self._keys("join", on if left_on is None else left_on)
         others = other._keys("join", on if right_on is None else right_on)
         if len(mine) != len(others):

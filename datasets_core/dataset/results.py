@@ -62,11 +62,11 @@ class Written:
     """Rows of one schema, in files or (`batches`) in memory.
 
     Attributes:
-        schema: of every batch.
+        schema: schema of every batch.
         kinds: the features of columns whose Arrow type does not express them.
         records: the shards, in their folder.
         batches: rows in memory, if there are no shards.
-        traits: of the integers in each column, for the choice of a common type.
+        traits: traits of the integers in each column, for the choice of a common type.
     """
 
     schema: pa.Schema
@@ -111,7 +111,7 @@ class WideningWriter:
         """Append a batch, whose columns are of `kinds`.
 
         Raises:
-            CastError: a column shares no type with those before.
+            CastError: a column has no common type with the earlier rows.
         """
         if self._as_json:
             self._traits = _joined_traits(self._traits, _traits_of(batch))
@@ -183,7 +183,7 @@ def joined_schema(
     [DataType(int8), DataType(string)]
 
     Raises:
-        CastError: a column has two types that do not fit, and is not to become JSON.
+        CastError: a column has two types that do not fit, and is not converted to JSON.
     """
     if a.equals(b):
         return a
@@ -275,7 +275,7 @@ def rows_of(written: Written, folder: str) -> Iterable[pa.RecordBatch]:
 
 
 def table_of(written: Sequence[Written], schema: pa.Schema) -> RowTable:
-    """Return the rows that wait in memory, as a table."""
+    """Return the rows that are still in memory, as a table."""
     held: list[Any] = [widened(batch, schema) for each in written for batch in each.batches]
     return RowTable.from_batches(held, schema)
 
@@ -411,12 +411,12 @@ def written(
 
     Args:
         dataset: the input rows.
-        lineage: of the result: `dataset._derived(operation, *arguments)._lineage`.
+        lineage: lineage of the result: `dataset._derived(operation, *arguments)._lineage`.
         batches: yields the rows, with the columns and types of `features`; not called for a cached result.
-        features: of the result.
+        features: features of the result.
         keep_in_memory: True to write no file.
         cache_file_name: one file, in Arrow's stream format, instead of a folder.
-        load_from_cache_file: False makes the rows again; None does so if caching is off.
+        load_from_cache_file: False computes the rows again; None does so if caching is off.
     """
     place = place_of(dataset, lineage, keep_in_memory=keep_in_memory, cache_file_name=cache_file_name)
     schema = features.arrow_schema
@@ -444,7 +444,7 @@ def cached_result(
     Args:
         place: its place.
         make: takes a function that returns a folder for files, and yields the rows in order.
-        load_from_cache_file: False makes the rows again; None does so if caching is off.
+        load_from_cache_file: False computes the rows again; None does so if caching is off.
     """
     with CachedResult(place, load_from_cache_file=load_from_cache_file) as keeping:
         if keeping.result is None:
@@ -454,7 +454,7 @@ def cached_result(
 
 
 def found(place: Place) -> Result | None:
-    """Return the cached result at `place`; None without one, or if it is damaged."""
+    """Return the cached result at `place`; None if there is none, or if it is damaged."""
     if not place.may_be_found:
         return None
     try:
@@ -517,9 +517,9 @@ class CachedResult:
 
     Args:
         place: its place.
-        load_from_cache_file: False makes the rows again; None does so if caching is off.
+        load_from_cache_file: False computes the rows again; None does so if caching is off.
         fits: returns True if the existing result is usable.
-        resumes: True to leave what a run that was killed has written in the folder.
+        resumes: True to keep what a killed run has written in the folder.
 
     Attributes:
         result: None until `done`, if there was none.
@@ -588,7 +588,7 @@ class CachedResult:
 
         Args:
             made: the rows in order.
-            as_json: a column of values that share no type becomes one of JSON values.
+            as_json: True to store a column whose values have no common type as JSON.
             complete: returns the features of all columns, given those of the stored columns.
         """
         with files.disk_errors(self._named):

@@ -34,8 +34,8 @@ def random_generator(seed: Any, generator: Any, *, verb: str = "shuffle") -> Gen
     array([4, 2, 3, 1, 0])
 
     Raises:
-        ArgumentTypeError: not a numpy Generator, or the seed is not a number.
-        ConfigurationError: a negative seed, or both a seed and a generator for `verb`.
+        ArgumentTypeError: the generator is not a numpy Generator, or the seed is not a number.
+        ConfigurationError: the seed is negative, or `verb` got both a seed and a generator.
     """
     random = np.random
     if seed is not None and generator is not None:
@@ -344,7 +344,7 @@ class Selection(Rows):
             train_size: number of training rows, or their fraction; None: the rest.
             shuffle: True to draw rows at random; else the first rows are for training.
             stratify_by_column: a column of class labels; each class keeps its share in both parts.
-            seed: of the random order; None: the global state of `np.random`.
+            seed: seed of the random order; None: the global state of `np.random`.
             generator: a numpy generator instead of a seed; it advances.
             keep_in_memory, load_from_cache_file, writer_batch_size: ignored.
             train_indices_cache_file_name, test_indices_cache_file_name: files for the indices, which are then
@@ -427,11 +427,11 @@ class Selection(Rows):
             cache_file_name: the file to write, instead of a folder in the cache.
             writer_batch_size, num_proc: ignored: Arrow gathers the rows in blocks, in this process.
             features: target types of the columns; None: unchanged.
-            disable_nullable: refuse null.
+            disable_nullable: True to refuse null.
             new_fingerprint: the identity of the result.
 
         Raises:
-            CastError: a value that does not fit `features`, or null with disable_nullable=True.
+            CastError: a value does not fit `features`, or is null with disable_nullable=True.
             DatasetDiskError: the disk is full, read-only or forbidden.
 
         Example:
@@ -532,7 +532,7 @@ def part_sizes(size: int, test_size: float | int | None, train_size: float | int
     ((7, 3), (5, 3))
 
     Raises:
-        ConfigurationError: too few rows, or an empty part.
+        ConfigurationError: there are too few rows, or a part is empty.
     """
     test = _checked("test_size", test_size, size)
     train = _checked("train_size", train_size, size)
@@ -557,7 +557,7 @@ def part_sizes(size: int, test_size: float | int | None, train_size: float | int
         )
     if num_train == 0:
         raise ConfigurationError(
-            f"With test_size={test_size} and train_size={train_size}, no row of {size} is left to train",
+            f"With test_size={test_size} and train_size={train_size}, none of the {size} rows is left to train",
             advice="Give other sizes",
         )
     return num_train, num_test
@@ -597,7 +597,7 @@ def stratified(labels: Ints, num_train: int, num_test: int, generator: Generator
         column: name of the label column, for errors.
 
     Raises:
-        ConfigurationError: a class of a single row, or a part with fewer rows than classes.
+        ConfigurationError: a class has a single row, or a part has fewer rows than classes.
     """
     _, codes, counts = np.unique(labels, return_inverse=True, return_counts=True)
     if counts.min() < 2:

@@ -1,4 +1,4 @@
-"""What runs jobs: one process, threads, processes, an executor, Ray, Dask."""
+"""Engines, which run jobs: in one process, threads, processes, an executor, Ray or Dask."""
 
 from __future__ import annotations
 
@@ -59,20 +59,21 @@ class Engine(Protocol):
         deadline: Deadline | None = None,
         stop: Event | None = None,
     ) -> Iterator[tuple[int, R]]:
-        """Call `function` on every job; yield (position of the job, result) as they are done.
+        """Call `function` on every job; yield pairs (position of the job, result) as jobs finish.
 
         Nothing starts before the first result is requested. The first exception stops everything and is raised unchanged, with
-        the traceback of its worker process as a note; closing the iterator stops all jobs. No job runs any more after the
+        the traceback of its worker process as a note; closing the iterator stops all jobs. No job is running any more once the
         iterator has ended, for any reason.
 
         Args:
-            function: is called on each job.
-            jobs: are taken one by one, as there is room.
-            window: maximum number of jobs in progress, or done and not yielded; None: two for each worker.
+            function: called with each job.
+            jobs: taken one by one, as workers become free.
+            window: maximum number of jobs that are in progress, or finished but not yielded; None: two for each worker.
             ordered: True to yield results, and to raise exceptions, in the order of the jobs.
             retries: number of times that a job is run again if its worker died.
             deadline: time by which all jobs must have finished.
-            stop: setting it ends the run, as closing does; a run that fails or is closed sets it, for jobs that check it.
+            stop: an event that ends the run when set, as closing does; a run that fails or is closed sets it, for jobs that
+                check it.
 
         Raises:
             WorkerDiedError: the worker of a job died, as did those of its retries.
@@ -87,13 +88,13 @@ def get_engine(engine: str | Engine | None = None, *, num_proc: int | None = Non
     Args:
         engine: a name (`serial`, `threads`, `processes`, `ray`, `dask`, or one that `register_engine` or the entry point
             group `datasets_core.engines` of an installed package adds), an engine itself, an executor of
-            `concurrent.futures`, or None: the setting `engine`; without one processes where `num_proc` is above one, else
-            serial.
-        num_proc: how many workers; None lets a named engine choose.
-        address: of the cluster, for engines given by name that have one.
+            `concurrent.futures`, or None: the setting `engine`, or, if that is not set, processes if `num_proc` is above one,
+            else serial.
+        num_proc: number of workers; None lets a named engine choose.
+        address: address of the cluster, for engines given by name that use one.
 
     Raises:
-        ConfigurationError: no such engine, a `num_proc` below one, or an address for an engine without one.
+        ConfigurationError: the engine does not exist, `num_proc` is below one, or the engine takes no address.
 
     >>> get_engine().__class__.__name__, get_engine(num_proc=2).__class__.__name__
     ('SerialEngine', 'ProcessEngine')
@@ -135,11 +136,11 @@ def get_engine(engine: str | Engine | None = None, *, num_proc: int | None = Non
 
 @contextlib.contextmanager
 def on_engine(engine: str | Engine | None, *, num_proc: int | None = None, address: str | None = None) -> Iterator[None]:
-    """Let `get_engine()` return this engine within the block, and end what an engine that is given by its name has started.
+    """Make `get_engine()` return this engine within the block; at its end, stop what an engine given by name has started.
 
     Args:
         engine: see `get_engine`; None changes nothing.
-        num_proc, address: for an engine given by its name.
+        num_proc, address: options of an engine given by name.
     """
     if engine is None and address is None:
         yield
@@ -154,11 +155,11 @@ def on_engine(engine: str | Engine | None, *, num_proc: int | None = None, addre
 
 
 def register_engine(name: str, factory: Factory) -> None:
-    """Add an engine by a name, for `engine=` of builds and of `map()`; a name that was added before is replaced.
+    """Register an engine under a name, for `engine=` of builds and of `map()`; an earlier engine of that name is replaced.
 
     Args:
-        name: what users write.
-        factory: makes the engine of `num_proc`, which is None if the user gave none.
+        name: the name that users pass.
+        factory: makes the engine, given `num_proc`, which is None if the user passed none.
 
     Raises:
         ConfigurationError: an engine of the library has that name.

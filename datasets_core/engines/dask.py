@@ -29,16 +29,16 @@ _IDLE = "300 s"  # after which a local cluster ends whose driver was killed
 class DaskEngine(RemoteEngine):
     """Jobs in the workers of a Dask cluster.
 
-    The cluster is that of `client`, or that at `address`; else that of the variable `DASK_SCHEDULER_ADDRESS`, or of the client
-    of the program, where there is one; else one on this machine, which ends with the engine.  How often a job is done again
-    whose worker died is a setting of the scheduler, `distributed.scheduler.allowed-failures`.
+    The cluster is that of `client`, or the one at `address`; otherwise the one in the variable `DASK_SCHEDULER_ADDRESS`, or
+    that of the program's own client, if there is one; otherwise a cluster on this machine, which ends with the engine.  The
+    scheduler's setting `distributed.scheduler.allowed-failures` limits how often a job is run again after its worker died.
 
     Args:
-        workers: processes of a local cluster, and jobs that run at once; None takes all.
-        address: of the scheduler, such as "tcp://10.0.0.1:8786".
+        workers: number of processes of a local cluster, and of jobs that run at once; None: all processors, or all workers.
+        address: address of the scheduler, such as "tcp://10.0.0.1:8786".
         client: a `distributed.Client`, which stays open.
-        allowed_failures: how often a job is done again whose worker died, in a local cluster.
-        options: of each task, as `Client.submit` takes them: `resources={"GPU": 1}`, `priority=1`.
+        allowed_failures: how often a local cluster runs a job again after its worker died.
+        options: options of each task, as for `Client.submit`: `resources={"GPU": 1}`, `priority=1`.
 
     Raises:
         ConfigurationError: (on use) there is no scheduler at the address.
@@ -92,13 +92,13 @@ class DaskEngine(RemoteEngine):
         except (OSError, ValueError) as error:
             raise ConfigurationError(
                 f"There is no Dask scheduler at {address}: {error}",
-                advice="Check the address, start one with `dask scheduler`, or leave address= out for one on this machine",
+                advice="Check the address, start one with `dask scheduler`, or omit address= to use this machine",
             ) from error
         self._client = client
         self._ended = weakref.finalize(self, client.close)
 
     def _start_local(self) -> None:
-        """Start scheduler and workers as programs, which need no `if __name__ == "__main__"`."""
+        """Start the scheduler and the workers as programs, which need no `if __name__ == "__main__"`."""
         from distributed.deploy.subprocess import SubprocessCluster  # part of what was imported
 
         folder = tempfile.mkdtemp(prefix="datasets_core-dask-")
@@ -135,7 +135,7 @@ class DaskEngine(RemoteEngine):
         return future
 
     def _over(self, call: Any, future: Future[Any], index: int) -> None:
-        """Take what came of a job: results together, as many as are there."""
+        """Receive the outcome of a job; results that are ready are fetched together."""
         if call.status == "finished":
             self._finished.append((call, future, index))
             self._gathering.submit(self._gather)
@@ -143,13 +143,13 @@ class DaskEngine(RemoteEngine):
             self._settle(call, future, index)
 
     def _settle(self, call: Any, future: Future[Any], index: int) -> None:
-        """Take what came of a job alone, also where its result was lost again with the worker, and is made again."""
+        """Receive the outcome of a single job, also if its result was lost with the worker and is computed again."""
         try:
             future.set_result(call.result())
         except self._distributed.KilledWorker as error:
-            future.set_exception(died("the scheduler counts as many deaths as it allows", index, error.allowed_failures))
+            future.set_exception(died("the scheduler allows no more deaths of workers", index, error.allowed_failures))
         except CancelledError:
-            future.set_exception(died("the scheduler has lost it", index, 0))
+            future.set_exception(died("the scheduler lost the job", index, 0))
         except Exception as error:
             future.set_exception(error)
 
@@ -177,11 +177,11 @@ class DaskEngine(RemoteEngine):
                 self._client.restart_workers(busy)  # processes that are ours alone
             elif time.monotonic() >= told + _TELL_SECONDS:
                 told = time.monotonic()
-                logger.warning("Jobs of a run that is over are still being done on %s, and are waited for.", ", ".join(busy))
+                logger.warning("Waiting for jobs of a finished run that are still running on %s.", ", ".join(busy))
             time.sleep(_LOOK_SECONDS)
 
     def close(self) -> None:
-        """End the local cluster, or leave the other one; a client of the program stays open."""
+        """End a local cluster, or disconnect from another one; a client of the program stays open."""
         if self._ended is not None:
             self._ended()
             self._ended = None

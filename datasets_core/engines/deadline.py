@@ -30,8 +30,8 @@ class Deadline(NamedTuple):
     """The time by which work must be finished.
 
     Attributes:
-        seconds: how long it was given, for messages.
-        at: when it ends, by `time.monotonic()` of this machine.
+        seconds: the time limit, for messages.
+        at: the time at which it ends, by `time.monotonic()` of this machine.
 
     >>> Deadline.of(None) is None, Deadline.of(60).seconds, Deadline.of(60).remaining > 59
     (True, 60.0, True)
@@ -60,7 +60,7 @@ class Deadline(NamedTuple):
         return cls(seconds, time.monotonic() + seconds)
 
     def __reduce__(self) -> tuple[Any, ...]:
-        """Travel as what is left of it: another machine has another clock."""
+        """Pickle the remaining time, since another machine has another clock."""
         return _received, (self.seconds, self.remaining)
 
     @property
@@ -91,18 +91,18 @@ def can_stop() -> bool:
 
 
 def stopped_at(deadline: Deadline, work: Callable[[], T], *, doing: str) -> T:
-    """Return the result of `work`, which is interrupted if its time is over first.
+    """Return the result of `work`, which is interrupted if the deadline passes first.
 
     The timer is that of the system (`SIGALRM`). The earlier handler is restored.
 
     Args:
         deadline: the deadline.
-        work: code that may hang. Code within a C function that never checks for signals is not interrupted.
+        work: the code that may hang. It is not interrupted within a C function that never checks for signals.
         doing: description of the work, for messages of this function.
 
     Raises:
-        TimeUp: it was interrupted, even if it caught that and returned.
-        ConfigurationError: this thread cannot be interrupted, or another timer of the process runs already.
+        TimeUp: `work` was interrupted, even if it caught that and returned.
+        ConfigurationError: this thread cannot be interrupted, or another timer of the process is already running.
     """
     timer = _Timer(deadline)
     timer.begin(doing)
@@ -186,8 +186,8 @@ def _places(frame: FrameType | None) -> tuple[Place, ...]:
 
 
 def _tidies_up(frame: FrameType | None) -> bool:
-    """Return True if the running code belongs to the library, or was called by it: its cleanup must not be
-    interrupted again.
+    """Return True if the running code belongs to the library, or was called by it, since its cleanup must not be interrupted
+    again.
     """
     while frame is not None:
         path = frame.f_code.co_filename
@@ -201,9 +201,7 @@ def _tidies_up(frame: FrameType | None) -> bool:
 
 @cache
 def _installed() -> tuple[str, ...]:
-    """Return the folders of Python's own modules and of installed packages: takes 2 ms, which code without a time limit does
-    not need.
-    """
+    """Return the folders of Python's own modules and of installed packages; this takes 2 ms, spent only with a time limit."""
     import sysconfig
 
     return tuple({sysconfig.get_path(kind) + os.sep for kind in ("stdlib", "platstdlib", "purelib", "platlib")})

@@ -17,9 +17,9 @@ class ExecutorEngine(RemoteEngine):
     """Jobs in an executor of `concurrent.futures`, such as those of loky, mpi4py, parsl or Dask.
 
     Args:
-        executor: the executor, which stays open; or a function that makes one, which is shut down when the run is over, and
-            made again when its workers die.
-        workers: how many jobs it does at once; None asks it.
+        executor: the executor, which stays open; or a function that makes one, which is shut down after the run, and replaced
+            if its workers die.
+        workers: number of jobs that it runs at once; None: as the executor reports it.
 
     Example:
         >>> with ThreadPoolExecutor(2) as executor:
@@ -76,7 +76,7 @@ class ExecutorEngine(RemoteEngine):
     def _failed(
         self, error: BaseException, executor: Any, call: Any, future: Future[Any], index: int, left: int, retries: int
     ) -> None:
-        """Do the job again in a new executor, if there may be one."""
+        """Run the job again in a new executor, if one can be made."""
         if self._make is None or left <= 0:
             future.set_exception(died(str(error) or type(error).__name__, index, retries if self._make is not None else 0))
             return

@@ -54,7 +54,7 @@ def call_in_process(function: SentFunction, *arguments: Any, retries: int = RETR
     """Call a function in the worker process of this thread, or in this process if there is none.
 
     Raises:
-        WorkerDiedError: the process ended without an answer, and so did more than `retries` others after it.
+        WorkerDiedError: the process ended without an answer, and so did the `retries` processes after it.
     """
     process: WorkerProcess | None = getattr(_here, "process", None)
     return function.call(*arguments) if process is None else process.call(function, *arguments, retries=retries, job=job)
@@ -92,7 +92,7 @@ class Workers:
             raise
 
     def submit(self, call: Callable[[], R], priority: int) -> Future[R]:
-        """Start a call as soon as a thread is free, before those with higher numbers."""
+        """Start a call as soon as a thread is free, before waiting calls with higher numbers."""
         future: Future[R] = Future()
         with self._lock:
             run: Callable[[], Any] = partial(copy_context().run, call)
@@ -178,7 +178,7 @@ def done(
         submit: see `Workers.submit`.
         work: called with a job, in a worker.
         jobs: taken by the reading thread; an error while taking one is raised after the results of earlier jobs.
-        window: maximum number of jobs in progress, or done and not yielded.
+        window: maximum number of jobs that are in progress, or finished but not yielded.
         ordered: True for results, and errors of jobs, in the order of the jobs.
         deadline, stop: see `Engine.run`.
         label: description of the work, for log messages about waiting.
@@ -229,7 +229,7 @@ def _next_done(
     """Return the future with the next result; None once `stop` is set.
 
     Raises:
-        TimeUp: none is done, and the jobs did not stop themselves at the deadline.
+        TimeUp: no job is done, and the jobs did not stop themselves at the deadline.
     """
     awaited = [next(iter(running))] if ordered else list(running)
     begun = told = time.monotonic()
@@ -333,7 +333,7 @@ def versions() -> dict[str, str]:
 
 
 def answer(head: Head, job: bytes) -> bytes:
-    """Do a job in a worker; return its result or its failure, packed."""
+    """Run a job in a worker; return its result or its failure, packed."""
     run, wanted, paths, sent = head
     with _counting:
         _running[run] += 1
@@ -355,7 +355,7 @@ def answer(head: Head, job: bytes) -> bytes:
 
 
 def is_running(run: str) -> bool:
-    """Return True if this worker does a job of a run."""
+    """Return True if this worker is running a job of a run."""
     with _counting:
         return _running[run] > 0
 
@@ -390,21 +390,21 @@ _SLOW, _SLOW_JOBS, _SLOW_SECONDS = 5.0, 8, 30.0  # times the median of at least 
 
 
 class JobPace:
-    """Names jobs in the log that take much longer than others.
+    """Logs the jobs that take much longer than others.
 
     Args:
-        label: of the function.
+        label: description of the function.
     """
 
     def __init__(self, label: str) -> None:
         self._label, self._since, self._took, self._told = label, dict[int, float](), list[float](), set[int]()
 
     def begun(self, index: int) -> None:
-        """Note that a job is submitted."""
+        """Record that a job was submitted."""
         self._since[index] = time.monotonic()
 
     def ended(self, index: int) -> None:
-        """Note that a job is done, and look at the others."""
+        """Record that a job is done, and check the others."""
         now = time.monotonic()
         insort(self._took, now - self._since.pop(index, now))
         for slow in self.stragglers(now) if now - min(self._since.values(), default=now) >= _SLOW_SECONDS else ():
@@ -419,7 +419,7 @@ class JobPace:
             )
 
     def stragglers(self, now: float) -> list[int]:
-        """Return the jobs that take more than five times the median of those that are done, and were not named yet."""
+        """Return the jobs, not logged yet, that take more than five times the median duration of those that are done."""
         if len(self._took) < _SLOW_JOBS:
             return []
         most = max(_SLOW_SECONDS, _SLOW * self._took[len(self._took) // 2])
@@ -432,7 +432,7 @@ class RemoteEngine:
     Attributes:
         shares_memory: see `Engine`.
         spans_machines: True if workers may be on other machines.
-        workers: how many jobs run at once, as far as is known.
+        workers: number of jobs that run at once, if known.
     """
 
     shares_memory = False
@@ -484,11 +484,11 @@ class RemoteEngine:
         """Start or find workers, and count them; a run calls this itself."""
 
     def _start(self, function: Any, head: Head, index: int, job: Any, retries: int) -> Future[Any]:
-        """Begin a job; a future of what `answer` returns for it, whose exceptions are those of the workers alone."""
+        """Begin a job; return a future of the result of `answer`, whose exceptions only concern the workers."""
         raise NotImplementedError
 
     def _end(self, run: str, begun: set[Future[Any]]) -> None:
-        """Wait until no job of a run is being done any more."""
+        """Wait until no job of a run is running any more."""
         raise NotImplementedError
 
     def close(self) -> None:
@@ -514,8 +514,8 @@ def died(how: str, index: int, retries: int) -> WorkerDiedError:
     """Return the error for a job whose workers died."""
     again = f", {retries + 1} times" if retries else ""
     error = WorkerDiedError(
-        f"The worker of job {index} ended without a result{again}: {how}. It may want more memory than there is, or its code "
-        "ends the process. Run again with smaller jobs; finished jobs are kept.",
+        f"The worker of job {index} ended without a result{again}: {how}. It may need more memory than is available, or its "
+        "code ends the process. Run again with smaller jobs; finished jobs are kept.",
         job=index,
     )
     error.how = f"ended ({how})"
@@ -531,7 +531,7 @@ class WorkerPool:
     Threads and processes belong to the process that started them: after a fork the child starts its own.
 
     Args:
-        count: how many calls are made at once.
+        count: number of calls that run at once.
         engine: `"threads"` or `"processes"`.
 
     >>> pool = WorkerPool(2)
@@ -582,11 +582,11 @@ def in_order(
     [(1, 10), (2, 20), (3, 30)]
 
     Args:
-        jobs: taken by the thread that reads.
-        work: on one of them, in a worker.
-        pool: of workers.
-        ahead: at most so many jobs run or wait at a time.
-        label: of the work, for the log.
+        jobs: the jobs, taken by the thread that reads.
+        work: called with a job, in a worker.
+        pool: the pool of workers.
+        ahead: maximum number of jobs that run or wait at a time.
+        label: description of the work, for the log.
     """
     assert ahead > 0, "no job would ever be done"
     with pool.working() as submit:
@@ -594,7 +594,7 @@ def in_order(
 
 
 class Pace:
-    """Number of rows in a piece of work: one at first, so that the first rows come early, then as many as take a short time.
+    """Number of rows in a piece of work: one at first, so that the first rows come early, then as many as a short time allows.
 
     >>> pace = Pace()
     >>> pace.rows

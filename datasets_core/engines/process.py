@@ -120,7 +120,7 @@ class _Nowhere:
 
 @dataclass(frozen=True, slots=True)
 class Failure:
-    """An exception for the parent, with its cause, which pickle alone would lose."""
+    """An exception for the parent process, with its cause, which `pickle` by itself would lose."""
 
     pickled: bytes
     cause: Failure | None
@@ -148,9 +148,7 @@ class Failure:
 
 
 def _pickled(error: BaseException) -> bytes | None:
-    """Return an exception unchanged, or else its class with as much of its state as can be sent; None if that is not possible
-    either.
-    """
+    """Return an exception unchanged if it can be sent, else its class with as much of its state as can be sent, else None."""
     with contextlib.suppress(Exception):
         pickled = cloudpickle.dumps(error)
         cloudpickle.loads(pickled)  # an exception whose constructor wants more than its args fails only here
@@ -210,7 +208,7 @@ class SentFunction:
 
     Attributes:
         call: the function.
-        label: its name in errors.
+        label: name of the function in errors.
         is_of_rows: True if its arguments and results are rows of plain values, for which `pickle` is sufficient and several
         times as fast.
     """
@@ -230,7 +228,7 @@ class SentFunction:
         """The function and the settings of the caller as bytes.
 
         Raises:
-            ConfigurationError: it has values that are bound to this process.
+            ConfigurationError: the function has values that are bound to this process.
         """
         if "packed" not in self._kept:
             own = "Create that object inside the function, or use engine='threads'."
@@ -241,10 +239,10 @@ class SentFunction:
         return found
 
     def pack(self, value: Any) -> bytes:
-        """Return its arguments, or its result, as bytes.
+        """Return arguments, or a result, of the function as bytes.
 
         Raises:
-            ConfigurationError: they have values that are bound to this process.
+            ConfigurationError: arguments or result have values that are bound to this process.
         """
         if not self.is_of_rows:
             return _sendable(value, "A job", _ELSEWHERE)
@@ -254,13 +252,13 @@ class SentFunction:
 
 
 def _sent_settings() -> config.Config:
-    """Return the settings for workers, which do their jobs themselves."""
+    """Return the settings for workers, without an engine: workers run their jobs themselves."""
     found = config.settings()
     return found if found.engine is None else replace(found, engine=None)
 
 
 def _decimal_context() -> Any:
-    """Return how this thread computes with decimals; None if nobody does."""
+    """Return the decimal context of this thread; None if the module `decimal` is not imported."""
     return sys.modules["decimal"].getcontext() if "decimal" in sys.modules else None
 
 
@@ -509,7 +507,7 @@ class _Forked:
         """Wait for the end of the process.
 
         Raises:
-            TimeoutError: it did not end in this many seconds.
+            TimeoutError: the process did not end in this many seconds.
         """
         end, pause = time.monotonic() + (float("inf") if timeout is None else timeout), 0.0005
         while (code := self.poll()) is None:
@@ -537,7 +535,7 @@ class _Forked:
                 return
 
     def _used(self) -> list[bytes]:
-        """Return its processor time in ticks, user and system: fields 14 and 15 of `proc(5)`."""
+        """Return the processor time of the process in ticks, user and system: fields 14 and 15 of `proc(5)`."""
         with contextlib.suppress(OSError), open(f"/proc/{self.pid}/stat", "rb") as file:
             return file.read().rpartition(b")")[2].split()[11:13]
         return []
@@ -553,7 +551,7 @@ _copy_of: int | None = None
 
 
 def is_copy_of(pid: int) -> bool:
-    """Return True in a process that `WorkerProcess.fork` made of the process `pid`: its modules are the same."""
+    """Return True in a process that `WorkerProcess.fork` made from the process `pid`: its modules are the same."""
     return _copy_of == pid
 
 
@@ -612,7 +610,7 @@ def serve(questions: IO[bytes], descriptor: int, parent: int) -> None:
 
     Args:
         questions: the calls.
-        descriptor: of the pipe for the answers.
+        descriptor: descriptor of the pipe for the answers.
         parent: the calling process; this one ends with it.
     """
     os.set_inheritable(descriptor, False)

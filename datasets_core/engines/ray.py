@@ -21,14 +21,14 @@ _SMALL_BYTES = 64 << 10  # of a function: more are put into the object store onc
 class RayEngine(RemoteEngine):
     """Jobs in the workers of a Ray cluster.
 
-    The cluster is that of `ray.init`, where the program has called it; else that at `address`, of the variable `RAY_ADDRESS`,
-    or of `ray start` on this machine; else one on this machine, which ends with the engine.
+    The cluster is that of `ray.init`, if the program has called it; otherwise the one at `address`, in the variable
+    `RAY_ADDRESS`, or started by `ray start` on this machine; otherwise a cluster on this machine, which ends with the engine.
 
     Args:
-        workers: processors of a local cluster, and jobs that run at once; None takes all.
-        address: such as "auto", "10.0.0.1:6379" or "ray://head:10001"; "local" starts one.
-        resources: what a job needs, as arguments of `ray.remote`: `{"num_cpus": 2, "memory": 4 << 30}`.
-        options: of `ray.init`, such as `runtime_env`.
+        workers: number of processors of a local cluster, and of jobs that run at once; None: all.
+        address: the address, such as "auto", "10.0.0.1:6379" or "ray://head:10001"; "local" starts a cluster.
+        resources: resources that a job needs, as arguments of `ray.remote`: `{"num_cpus": 2, "memory": 4 << 30}`.
+        options: options of `ray.init`, such as `runtime_env`.
 
     Raises:
         ConfigurationError: (on use) there is no cluster at the address.
@@ -63,9 +63,7 @@ class RayEngine(RemoteEngine):
             except (ConnectionError, ValueError) as error:
                 raise ConfigurationError(
                     f"There is no Ray cluster at {address}: {error}",
-                    advice=(
-                        "Check the address, start one with `ray start --head`, or leave address= out for one on this machine"
-                    ),
+                    advice=("Check the address, start one with `ray start --head`, or omit address= to use this machine"),
                 ) from error
         if self._asked is None:
             self.workers = max(1, int(self._ray.cluster_resources().get("CPU", 1) / (self._resources["num_cpus"] or 1)))
@@ -122,14 +120,14 @@ class RayEngine(RemoteEngine):
             self._ray.wait(tasks, num_returns=len(tasks), timeout=_END_SECONDS, fetch_local=False)
 
     def close(self) -> None:
-        """End the local cluster, or leave the other one; a cluster that the program has joined itself stays."""
+        """End a local cluster, or disconnect from another one; a cluster that the program itself has joined stays connected."""
         if self._ended is not None:
             self._ended()
             self._ended = None
 
 
 def _started() -> str | None:
-    """Return the address of the cluster that `ray start` has started on this machine."""
+    """Return the address of the cluster that `ray start` started on this machine."""
     with contextlib.suppress(OSError), open(os.path.join(tempfile.gettempdir(), "ray", "ray_current_cluster")) as file:
         return file.read().strip() or None
     return None

@@ -118,7 +118,7 @@ class Job(Generic[T]):
         return self._found[0]  # type: ignore[no-any-return]
 
     def join(self, seconds: float | None = None) -> None:
-        """Wait until its own thread has ended, for a limited time; not in that thread itself, which may collect garbage."""
+        """Wait a limited time for the job's own thread to end; not in that thread itself, which may collect garbage."""
         if self.thread is not None and self.thread is not threading.current_thread():
             self.thread.join(seconds)
 
@@ -142,7 +142,7 @@ _LOOK_SECONDS = 0.2  # between two looks at how far a function, or a worker, is
 
 @contextmanager
 def followed(tell: Callable[[int], object] | None, rows_done: Callable[[], int]) -> Iterator[None]:
-    """Report the number of finished rows several times a second, from a thread, since a call of the function may take long."""
+    """Report the number of finished rows several times a second, from a thread, since a call of the function may be slow."""
     if tell is None:
         yield
         return
@@ -174,7 +174,7 @@ def done_by(at: float | None, work: Callable[[], T]) -> T:
         work: runs in a separate thread, in the context of the caller.
 
     Raises:
-        Overdue: it did not finish in time.
+        Overdue: the work did not finish in time.
 
     >>> done_by(time.monotonic() + 60, lambda: files.at_most(5.0))
     5.0
@@ -565,7 +565,7 @@ def pause_asked(headers: Mapping[str, str]) -> str | None:
     """Return the pause required by a busy server, in the form of `Retry-After`; `ratelimit` is the header of the Hub.
 
     Args:
-        headers: of the response, by lower-case names.
+        headers: headers of the response, by lower-case names.
 
     >>> pause_asked({"ratelimit": '"api";r=0;t=55'}), pause_asked({"retry-after": "3", "ratelimit": '"api";r=9;t=55'})
     ('55', '3')
@@ -622,7 +622,7 @@ class HostPauses:
 
         Args:
             host: the server.
-            retry_after: its header; None if absent.
+            retry_after: the `Retry-After` header of the server; None if absent.
             policy: the clock, and the longest pause to keep.
         """
         asked = retry_after_seconds(retry_after, policy.clock.now())

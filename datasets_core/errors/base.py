@@ -28,7 +28,7 @@ _URL_IN_TEXT = r"[a-z][a-z0-9+.-]*://[^\s'\"<>\[\]]*(\[[0-9a-f:.]*\][^\s'\"<>\]]
 
 
 def redact(url: str) -> str:
-    """`url` with user info, fragment and secret query values hidden; paths without them are returned unchanged.
+    """Return `url` with user info, fragment and secret query values hidden; paths without them are unchanged.
 
     >>> redact("https://me:pw@host/a.zip?download=1&X-Amz-Signature=abc")
     'https://***@host/a.zip?download=1&X-Amz-Signature=***'
@@ -71,12 +71,12 @@ def _shown(part: str) -> str:
 
 
 def redact_text(text: str) -> str:
-    """`text` with every URL in it redacted."""
+    """Return `text` with every URL in it redacted."""
     return re.sub(_URL_IN_TEXT, lambda found: redact(found.group()), text, flags=re.IGNORECASE)
 
 
 def harmless(text: str) -> str:
-    """Return text that others may have written, for a message: no character that a terminal obeys, and not without end.
+    """Return text that others may have written in a form for messages: limited in length, without terminal control characters.
 
     >>> harmless("a\\x1b[31mred\\n")
     'a\\\\x1b[31mred\\n'
@@ -88,14 +88,14 @@ def harmless(text: str) -> str:
 
 
 def bounded_json(text: str | bytes, most_values: int = 1 << 22) -> str | bytes:
-    """Return JSON that others may have written, unless it has so many values that reading it takes very long.
+    """Return JSON that others may have written, unless it has so many values that reading it would take very long.
 
     Args:
         text: the JSON.
-        most_values: how many it may have; a key counts as two, an object or a list as four.
+        most_values: maximum number of values; a key counts as two, an object or a list as four.
 
     Raises:
-        ValueError: it has too many values.
+        ValueError: the JSON has too many values.
 
     >>> bounded_json('{"a": [1, 2]}')
     '{"a": [1, 2]}'
@@ -112,12 +112,12 @@ _OBEYED = "[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2
 
 
 def logger_of(name: str) -> logging.Logger:
-    """Return the logger of a module, whose messages hold nothing that a terminal obeys.
+    """Return the logger of a module; control characters in its messages are escaped.
 
-    Every module of the library takes its logger here: names of files, versions and splits in messages come from others.
+    Every module of the library gets its logger here, since names of files, versions and splits in messages come from others.
 
     Args:
-        name: of the module.
+        name: name of the module.
     """
     logger = logging.getLogger(name)
     logger.addFilter(_made_harmless)  # which is added once
@@ -132,7 +132,7 @@ def _made_harmless(record: logging.LogRecord) -> bool:
 
 
 class _HarmlessWarning(UserWarning):
-    """A warning whose message holds nothing that a terminal obeys."""
+    """A warning whose message has its control characters escaped."""
 
     def __str__(self) -> str:
         return harmless(super().__str__())
@@ -158,7 +158,7 @@ def rebuild(cls: type[DatasetsCoreError], args: tuple[Any, ...], state: dict[str
 class DatasetsCoreError(Exception):
     """Base class of all errors that the library raises on purpose.
 
-    To fix: read the last sentence of the message, which is also `error.advice` where there is one. Catch this class to
+    To fix: follow the last sentence of the message, which is also in `error.advice` if there is advice. Catch this class to
     handle every error of the library.
 
     An attribute that does not apply or is unknown is None. Subclasses add their own.
@@ -170,7 +170,7 @@ class DatasetsCoreError(Exception):
         file: see below.
 
     Attributes:
-        file: path or URL concerned.
+        file: the path or URL concerned.
         line: line number in that file, from 1.
         row: row number, from 0.
         split: name of the split.
@@ -280,7 +280,7 @@ def put_users_frames_first(error: BaseException) -> None:
 
 
 def show_authors_frames(error: BaseException, cause: BaseException) -> None:
-    """Leave of the traceback of `cause` the frames of the author's code; `error`, which it is the cause of, says no more.
+    """Reduce the traceback of `cause`, the cause of `error`, to the frames of the author's code.
 
     Nothing changes with `DATASETS_CORE_FULL_TRACEBACKS=1`.
     """
@@ -345,5 +345,5 @@ class DatasetBuildError(DatasetsCoreError):
 
 
 def describe(facts: Mapping[str, object]) -> str:
-    """Facts as `name=value, …`, for messages that compare records."""
+    """Return facts as `name=value, …`, for messages that compare records."""
     return ", ".join(f"{name}={value}" for name, value in facts.items())

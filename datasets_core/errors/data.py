@@ -23,7 +23,7 @@ class OutOfRangeError(DatasetsCoreError, EOFError):
 
     Args:
         name: the provider or queue.
-        num_samples: number of samples it gave.
+        num_samples: number of samples that it returned.
     """
 
     def __init__(self, name: str, *, num_samples: int) -> None:
@@ -170,7 +170,7 @@ class UnknownItemError(DatasetsCoreError, ValueError, KeyError):
 class UnknownFeatureError(DatasetsCoreError, ValueError, KeyError):
     """A key that an item needs, but that has no feature spec.
 
-    To fix: add a spec for the key, or take the item out.
+    To fix: add a spec for the key, or remove the item.
 
     Args:
         key: the key.
@@ -338,8 +338,8 @@ class ItemError(DatasetsCoreError, ValueError):
 class DatasetGenerationCastError(DatasetGenerationError, ValueError):
     """Rows or files whose columns or types do not fit the others, or do not fit the features.
 
-    To fix: fix the value, pass `features=` with types that fit all files, or put files with other columns into a config
-    of their own.
+    To fix: fix the value, pass `features=` with types that fit all files, or put files with other columns into a separate
+    config.
 
     Attributes:
         row: row number from 0, in the file if there is one.
@@ -501,7 +501,7 @@ class DuplicateKeysError(DatasetGenerationError, ValueError):
     Args:
         key: the key.
         split: the split.
-        places: where the two rows are.
+        places: the places of the two rows.
         is_sorted: True if the rows are ordered by key.
         place: file and line that yielded the second row, if known.
     """

@@ -148,12 +148,12 @@ _REBUILD = (
 class DamagedShardError(VerificationError, OSError):
     """A shard on disk that is truncated, altered or not a shard.
 
-    To fix: load the dataset again, or run `datasets-core repair`: the damaged shards alone are made again from their
-    sources. Restore a saved folder from a copy. Check the disk.
+    To fix: load the dataset again, or run `datasets-core repair`, which makes only the damaged shards again from their sources.
+    Restore a saved folder from a copy. Check the disk.
 
     Attributes:
         path: the shard.
-        batch: the record batch that is damaged; None if it is the file.
+        batch: the record batch that is damaged; None if the file as a whole is damaged.
         rows: the rows of that batch, counted from the first row of the shard.
 
     Args:
@@ -196,7 +196,7 @@ class ManifestError(VerificationError, ValueError):
 class DownloadError(DatasetsCoreError, OSError):
     """A URL that could not be fetched.
 
-    To fix: check the address and the connection, then run again; a download continues at its last byte.
+    To fix: check the address and the connection, then run again; a download continues after its last byte.
 
     Args:
         url: the URL, without secrets.
@@ -380,7 +380,7 @@ class HubUnreachableError(OfflineError, HubError):
         reason: why the request failed.
         repo_id, revision: the repository.
         status: the HTTP status, if any.
-        commit: the commit of the revision, if the Hub reported it: cached files of another commit are not used.
+        commit: the commit of the revision, if the Hub reported it; cached files of another commit are not used.
     """
 
     def __init__(
@@ -430,7 +430,7 @@ class PushError(HubError):
 class PushConflictError(PushError):
     """A push that repeatedly conflicted with commits of others.
 
-    To fix: push again when other commits to the branch have ended.
+    To fix: push again when no other commits to the branch are in progress.
     """
 
 

@@ -21,7 +21,7 @@ from datasets_core.errors.base import (
 class DataFilesNotFoundError(FileNotFoundDatasetsError):
     """A pattern that matches no data file, or a data file or folder that does not exist.
 
-    To fix: check the path or pattern; relative paths start at the current folder, or at `data_dir=` where it is given.
+    To fix: check the path or pattern; relative paths start at the current folder, or at `data_dir=` if it is given.
     """
 
 
@@ -194,7 +194,7 @@ class SplitSyntaxError(DatasetsCoreError, ValueError):
 
 
 class EmptySplitError(DatasetsCoreError, ValueError):
-    """A split expression that selects no rows where rows are needed.
+    """A split expression that selects no rows although rows are needed.
 
     To fix: use an expression that selects at least one row.
 
@@ -377,7 +377,7 @@ class MissingDependencyError(DatasetsCoreError, ImportError):
         package: its import name; None if it is only named in `said`.
         needed_for: what needs it, as the subject of a sentence.
         install: its name for pip, if different.
-        said: the message of the package that requires it, shown if `package` is None.
+        said: the message of the package that requires it; it is shown if `package` is None.
         more: other required packages that are not installed either, each with its name for pip.
     """
 
@@ -416,7 +416,7 @@ class UnpreparableVersionError(DatasetBuildError, ValueError):
         dataset: the dataset.
         release: the last release of the library that can prepare it, if known.
         known: the versions that can be prepared.
-        where: the folder that does not contain it; None if it was to be prepared again.
+        where: the folder that does not contain it; None if a new preparation was requested.
     """
 
     def __init__(
@@ -508,7 +508,7 @@ class ScriptTimeoutError(DatasetBuildError, TimeoutError):
 
     Args:
         script: the script.
-        doing: the activity, such as "importing it" or "making the rows of split 'train'".
+        doing: the activity, such as "importing it" or "generating the rows of split 'train'".
         seconds: the time limit.
         path, line: the position of its code at that time, if known.
         split: the split that was being generated, if any.
@@ -578,7 +578,7 @@ class DeniedAccessError(DatasetBuildError, PermissionError):
 
 
 class DeniedAccessWarning(_HarmlessWarning):
-    """A denied access that a sandboxed script ignored.
+    """A denial of access that a sandboxed script ignored.
 
     To fix: compare the rows with those of a trusted build, or read what the script does at the line that the message
     names.
@@ -612,8 +612,8 @@ class DatasetDiskError(DatasetBuildError, OSError):
         reason: the message of the operating system.
         needed: bytes needed, if known.
         free: bytes free, if known.
-        action: what failed: "write", "read", or "use" where it can be both.
-        advice: what to do, if it is not the usual.
+        action: what failed: "write", "read", or "use" if it can be either.
+        advice: what to do, if this differs from the usual advice.
     """
 
     def __init__(
@@ -637,7 +637,7 @@ class DatasetDiskError(DatasetBuildError, OSError):
     def of(
         cls, error: OSError, path: str, *, action: str = "write", needed: int | None = None, free: int | None = None
     ) -> DatasetDiskError:
-        """Return the error for an error of the system."""
+        """Return the error for an `OSError` of the system."""
         reason = error.strerror or str(error)
         number = errno.ENOMEM if error.errno is None else error.errno
         if number in PASSING:
@@ -657,7 +657,7 @@ PASSING = {
 
 
 def disk_usage(path: str) -> tuple[int, int, int] | None:
-    """Return bytes of the disk of `path`, used and free ones of them; None if the system does not say."""
+    """Return the total, used and free bytes of the disk of `path`; None if the system does not report them."""
     import shutil  # 2 ms with its archives; only a full disk asks
 
     here = os.path.abspath(path)

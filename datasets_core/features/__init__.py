@@ -1,6 +1,6 @@
 """Types of columns, and conversion between Python values and Arrow.
 
-The public names open their own modules on first use, as scripts write `datasets.features.ClassLabel`.
+The modules of public names are imported on first use, and are also found under names such as `datasets.features.ClassLabel`.
 """
 
 from typing import TYPE_CHECKING

@@ -1,7 +1,7 @@
 """Common type of two Arrow types: the narrowest type that holds the values of both without loss; nested arrays.
 
 The types form a semilattice: the result for several does not depend on their order, or there is none in any order.
-So `uint64` joins neither signed integers nor floats: joining over a third type would depend on the order.
+Therefore `uint64` joins neither signed integers nor floats: the result with a third type would depend on the order.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ _UNITS = ("s", "ms", "us", "ns")
 
 
 def merge_types(a: pa.DataType, b: pa.DataType) -> pa.DataType | None:
-    """Return the narrowest type that can hold both, or None if the two do not fit.
+    """Return the narrowest type that can hold the values of both, or None if there is none.
 
     Null yields to all other types; integers widen; an integer and a float give float64; structs unite their fields; a date and
     a timestamp give a timestamp; an encoded column counts as its values.
@@ -47,8 +47,8 @@ def merge_types(a: pa.DataType, b: pa.DataType) -> pa.DataType | None:
 def merge_schemas(a: pa.Schema, b: pa.Schema, *, what: str = "The second schema") -> pa.Schema:
     """Return the schema with the columns of both, in order of first occurrence.
 
-    Metadata of the first are kept if the second changes nothing. Otherwise only the recorded features are kept; readers use
-    those that fit the types.
+    Metadata of the first schema is kept if the second changes nothing. Otherwise only the recorded features are kept; readers
+    use those that fit the types.
 
     >>> merge_schemas(pa.schema({"a": pa.int8()}), pa.schema({"b": pa.int8(), "a": pa.int16()})).types
     [DataType(int16), DataType(int8)]
@@ -77,9 +77,7 @@ def merge_schemas(a: pa.Schema, b: pa.Schema, *, what: str = "The second schema"
 
 
 def _recorded_features(*schemas: pa.Schema) -> dict[bytes, bytes] | None:
-    """Return the metadata that records the features of several schemas, the first of a name first; None if there are
-    none.
-    """
+    """Return the metadata that records the features of several schemas, the first of each name; None if there are none."""
     forms: dict[str, Any] = {}
     for schema in schemas:
         try:
@@ -331,7 +329,7 @@ class Misfit(Exception):
 
     @property
     def reason(self) -> str:
-        """Description of the error; ends with the other row, if two values do not fit each other."""
+        """Description of the error; it ends with the other row if two values do not fit each other."""
         if self.other is None:
             return self._reason
         return f"{self._reason} in {'the same row' if self.other == self.index else f'row {self.other}'}"
@@ -522,8 +520,8 @@ def computed(expressions: Mapping[str, pc.Expression], table: pa.Table, known: S
     """Return the values of expressions for the rows of a table, in their order.
 
     Raises:
-        UnknownColumnError: a column that the table does not have.
-        ConfigurationError: an invalid expression, such as a text compared with a number, or one that fails for a value.
+        UnknownColumnError: the table does not have a column.
+        ConfigurationError: the expression is invalid, such as a text compared with a number, or fails for a value.
     """
     from pyarrow import acero
 
@@ -544,17 +542,17 @@ def _refuse(expressions: Mapping[str, pc.Expression], error: Exception, known: S
     raise ConfigurationError(f"The expression {text} cannot be computed: {reason}. {advice}.") from error
 
 
-_CAST = "Cast the column, as pc.field('a').cast('float64')"
+_CAST = "Cast the column, for example pc.field('a').cast('float64')"
 
 
 def check_precision(expressions: Mapping[str, pc.Expression], kinds: pa.Schema, used: pa.Schema) -> None:
-    """Refuse float32 that the user did not request: Arrow computes `int64 / 1000.0` in float32, since 1000.0 fits into it."""
+    """Raise an error for float32 that was not requested: Arrow computes `int64 / 1000.0` in float32, since 1000.0 fits."""
     if any(pa.types.is_nested(field.type) or field.type in (pa.float32(), pa.float16()) for field in used):
         return
     for name, expression in expressions.items():
         if kinds.field(name).type == pa.float32() and "to_type=float" not in str(expression):
             raise ConfigurationError(
-                f"Arrow computes {expression} in float32, because its number fits into it, and loses digits. {_CAST}."
+                f"Arrow computes {expression} in float32, because its constant fits into float32, which loses digits. {_CAST}."
             )
 
 
@@ -566,11 +564,11 @@ def truths(expression: pc.Expression, table: pa.Table, known: Sequence[str]) -> 
     """Return for each row of a table whether an expression is true; null if it is null.
 
     Raises:
-        UnknownColumnError: a column that the table does not have.
-        ConfigurationError: its values are not booleans, or it cannot be computed.
+        UnknownColumnError: the table does not have a column.
+        ConfigurationError: the values of the expression are not booleans, or it cannot be computed.
     """
     found = computed({"keep": expression}, table, known).column(0)
     if not (types.is_boolean(found.type) or types.is_null(found.type)):
-        reason = f"filter() takes an expression of booleans, but {expression} gives {found.type}"
+        reason = f"filter() takes a boolean expression, but {expression} has the type {found.type}"
         raise ConfigurationError(f"{reason}", advice="Compare it to a value")
     return found.cast(pa.bool_())

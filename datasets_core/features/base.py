@@ -20,6 +20,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, TypeAlias
 import numpy as np
 import pyarrow as pa
 
+from datasets_core.config import has_alias
 from datasets_core.errors import ArgumentTypeError, ConfigurationError
 
 if TYPE_CHECKING:
@@ -31,7 +32,6 @@ EXTENSION_NAME = b"ARROW:extension:name"
 EXTENSION_VALUE = b"ARROW:extension:metadata"
 
 # The names of Arrow's types (`"int32"`, `"timestamp[us, tz=UTC]"`, …), in both directions.
-
 _PLAIN: dict[str, pa.DataType] = {
     "null": pa.null(),
     "bool": pa.bool_(),
@@ -61,7 +61,7 @@ _MAKERS: dict[str, Callable[[str], pa.DataType]] = {"time32": pa.time32, "time64
 
 
 def canonical_name(dtype: str) -> str:
-    """Return `dtype` in the form that features store: `"float"` is `"float32"`, `"double"` is `"float64"`, all else stays.
+    """Return `dtype` as features store it: `"float"` is `"float32"`, `"double"` is `"float64"`, other names are unchanged.
 
     >>> canonical_name("double")
     'float64'
@@ -124,8 +124,7 @@ def name_from_type(arrow_type: pa.DataType) -> str | None:
     >>> name_from_type(pa.large_string()), name_from_type(pa.list_(pa.int8()))
     ('large_string', None)
     """
-    name = _NAMES.get(arrow_type)
-    if name is not None:
+    if (name := _NAMES.get(arrow_type)) is not None:
         return name
     types = pa.types
     if types.is_timestamp(arrow_type) or types.is_time(arrow_type) or types.is_duration(arrow_type):
@@ -143,7 +142,7 @@ FeatureType: TypeAlias = "Feature | dict[str, FeatureType]"
 
 
 class Feature:
-    """The type of a column: its values, and how Arrow stores them; see `register_feature` for adding one."""
+    """The type of a column: its values, and how Arrow stores them; see `register_feature` to add one."""
 
     __slots__ = ()
     _type: ClassVar[str] = "Feature"
@@ -256,24 +255,24 @@ automatically.
 
 
 def register_feature(kind: type[Feature], *, objects: Iterable[str] = ()) -> None:
-    """Make a kind of columns known by its name, so that datasets with such columns are read and written as all others.
+    """Register a kind of columns by its name, so that datasets with such columns are read and written like all others.
 
-    A kind is a frozen dataclass below `Feature` with `_type`, its name in metadata. It says how values are stored, by one of
+    A kind is a frozen dataclass below `Feature` with `_type`, its name in metadata. It defines how values are stored by one of
 
-    * `storage`: the features that store a value. Casts, TFRecord files and Croissant go by them;
+    * `storage`: the features that store a value, which casts, TFRecord files and Croissant use;
     * `arrow_type`: for a value that is stored as one number, text, date, ….
 
-    and, where the user's values are others than the stored ones, `needs_encoding = True` with `encode_example(value)`, and
+    and, if the user's values differ from the stored ones, `needs_encoding = True` with `encode_example(value)`, and
     `needs_decoding` with `decode_example(stored)`. The other members of `Feature` have defaults: `to_json` and `from_json`
     write the fields of the dataclass, `column()` encodes one value after the other, `cast_array(array)` casts to the storage,
     `has_rules` is False, and `croissant`, the data type in Croissant, is that of the storage.
 
     A package that names the module of its kind in the entry point group `datasets_core.features`, under the name of the kind,
-    has it imported when metadata names the kind.  Other kinds are known once they were registered.
+    is imported when metadata names the kind. Other kinds are known after they are registered.
 
     Args:
         kind: the class.
-        objects: full names of classes, as `"shapely.Point"`, whose objects become columns of `kind()` where no features are
+        objects: full names of classes, such as `"shapely.Point"`, whose objects become columns of `kind()` if no features are
             given. Such a kind is stored as a dict.
 
     Raises:
@@ -318,7 +317,7 @@ class Value(Feature):
 
     Args:
         dtype: the name of the type, for example `"int64"`, `"string"`, `"timestamp[us, tz=UTC]"`, `"decimal128(10, 2)"`.
-        id: a name that is kept and never read.
+        id: a name that is kept, but has no effect.
 
     >>> Value("float")
     Value('float32')
@@ -372,7 +371,7 @@ class List(Feature):
     _type: ClassVar[str] = "List"
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "feature", as_feature(self.feature))
+        object.__setattr__(self, "feature", as_feature(self.feature, depth=-1))
         if not isinstance(self.length, int) or self.length < -1:
             raise ConfigurationError(f"Invalid list length {self.length!r}", advice="Pass length=-1 for lists of any length")
 
@@ -398,7 +397,7 @@ class LargeList(Feature):
     _type: ClassVar[str] = "LargeList"
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "feature", as_feature(self.feature))
+        object.__setattr__(self, "feature", as_feature(self.feature, depth=-1))
 
     def __repr__(self) -> str:
         return f"LargeList({self.feature!r})"
@@ -414,12 +413,10 @@ class _SequenceType(type):
 
 
 class Sequence(metaclass=_SequenceType):
-    """A list of `length` (-1: any) elements of type `feature`; one of dicts is stored as a dict of lists. `id` is ignored.
+    """A list of `length` (-1: any) elements of type `feature`; a list of dicts is stored as a dict of lists. `id` is ignored.
 
     A call returns a `List`, or a dict of them when `feature` is a dict. `isinstance(x, Sequence)` is true for a `List`.
 
-    >>> Sequence(Value("string"))
-    List(Value('string'))
     >>> Sequence({"text": Value("string"), "start": Value("int32")})
     {'text': List(Value('string')), 'start': List(Value('int32'))}
     """
@@ -460,7 +457,7 @@ def as_feature(given: Any, *, depth: int = 0) -> FeatureType:
     List({'a': Value('int8')})
 
     Raises:
-        ConfigurationError: it is none of these.
+        ConfigurationError: the argument is none of these.
     """
     if isinstance(given, (Feature, FieldLists)):
         return given
@@ -480,6 +477,8 @@ def as_feature(given: Any, *, depth: int = 0) -> FeatureType:
             return _ours(given)
         if hasattr(given, "pa_type") or callable(given):
             return _with_class(given, adopted(type(given)))  # type: ignore[no-any-return]
+    if depth < 0 and type(given) is int and has_alias():  # `List(1)`, which `datasets` takes: an error when it is used
+        return given  # type: ignore[return-value]
     raise ArgumentTypeError(
         f"{given!r} is not a feature", advice="Write for example Value('int64'), List(Value('string')) or a dict of them"
     )
@@ -531,10 +530,10 @@ _ADOPTED: dict[type, type[Adopted]] = {}
 
 
 def adopted(foreign: type, name: str | None = None) -> type[Adopted]:
-    """The kind of columns of a dataclass that does not derive from `Feature`, known by `name` (default: `_type`) from now on.
+    """Return the kind of columns of a dataclass that is not a `Feature`, after registering it as `name` (default: `_type`).
 
     As in Hugging Face `datasets`, its `pa_type`, or else a call without arguments, defines the Arrow type, and its
-    `encode_example` and `decode_example` convert the values. Its objects stay instances of it.
+    `encode_example` and `decode_example` convert the values. Its objects remain instances of the dataclass.
     """
     if foreign in _ADOPTED and name in (None, _ADOPTED[foreign]._type):
         return _ADOPTED[foreign]
@@ -600,7 +599,8 @@ def feature_to_arrow(feature: FeatureType) -> pa.DataType:
     """
     if isinstance(feature, Feature):
         return feature.arrow_type
-    return pa.struct([feature_to_field(name, inner) for name, inner in feature.items()])
+    fields: Any = feature if isinstance(feature, dict) else as_feature(feature)
+    return pa.struct([feature_to_field(name, inner) for name, inner in fields.items()])
 
 
 def feature_to_field(name: str, feature: FeatureType) -> pa.Field:

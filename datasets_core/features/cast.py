@@ -50,8 +50,8 @@ Tabular = TypeVar("Tabular", pa.Table, pa.RecordBatch)
 def cast_table(data: Tabular, features: Features, *, what: str = "the table", fill_missing: bool = True) -> Tabular:
     """Return `data` with the columns and types of `features`, in their order.
 
-    Text becomes class labels, numbers become text, a list of dicts becomes the dict of lists of a `Sequence` and the reverse;
-    data that already has the right types is unchanged.
+    For example, text becomes class labels, numbers become text, and a list of dicts becomes the dict of lists of a `Sequence`,
+    or the reverse. Data that already has the right types is unchanged.
 
     >>> from datasets_core.features import ClassLabel, Value
     >>> table = pa.table({"b": ["x"], "a": [1]})
@@ -60,13 +60,13 @@ def cast_table(data: Tabular, features: Features, *, what: str = "the table", fi
 
     Args:
         data: a table or a record batch.
-        features: the columns that are wanted.
-        what: the data's name in messages.
-        fill_missing: True makes columns that `data` lacks null; False makes them an error.
+        features: the columns of the result.
+        what: name of the data in messages.
+        fill_missing: True fills columns that `data` lacks with nulls; False makes them an error.
 
     Raises:
         CastError: `data` has another column, or lacks one.
-        CellCastError: a value does not fit; it names column and row.
+        CellCastError: a value does not fit; the error names column and row.
     """
     schema = features.arrow_schema
     if data.schema.equals(schema, check_metadata=True):
@@ -387,7 +387,7 @@ def compile_column(feature: FeatureType, *, is_loose: bool = False) -> Column:
     """Return the function that writes columns of one feature.
 
     Args:
-        feature: the kind of the column.
+        feature: the type of the column.
         is_loose: True to convert values that do not fit as described in `loose`, even if information is lost.
 
     >>> from datasets_core.features import Json
@@ -412,7 +412,7 @@ def compile_column(feature: FeatureType, *, is_loose: bool = False) -> Column:
 
 
 def _safe_types(t: pa.DataType) -> frozenset[Any]:
-    """Return the types of Python values that Arrow converts to `t` exactly, or refuses."""
+    """Return the types of Python values that Arrow either converts to `t` exactly or rejects."""
     safe: frozenset[Any] = frozenset()
     if types.is_integer(t):
         safe = INTEGERS

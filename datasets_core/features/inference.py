@@ -279,7 +279,7 @@ _DIRECT: tuple[type, ...] = (dict, list, tuple, datetime.datetime, decimal.Decim
 
 
 def _group(value: Any) -> Any:
-    """Return the group of one value for inference, as far as it is known without inspecting its content."""
+    """Return the group of one value for inference, if it is known without inspecting the content."""
     if isinstance(value, np.ndarray):
         return value.dtype, value.ndim
     if isinstance(value, np.generic):
@@ -439,7 +439,7 @@ _SIMPLE = frozenset({bool, float, str, bytes, datetime.date, datetime.time, date
 
 
 def infer_or_json(values: list[Any]) -> pa.Array:
-    """Return the Arrow array of values with an inferred type; values of no common type as JSON.
+    """Return the Arrow array of values with an inferred type; values without a common type become JSON.
 
     >>> str(infer_or_json([{"a": 1, "b": [2]}, {"a": "x", "b": []}]).type)
     'struct<a: extension<arrow.json>, b: list<item: int64>>'
@@ -557,8 +557,8 @@ def joined_type(a: pa.DataType, b: pa.DataType, traits: Collection[tuple[str, st
     Args:
         a: a type.
         b: another type.
-        traits: of the values of both; without it, integers are assumed to fit every candidate type.
-        place: of the values, in `traits`.
+        traits: properties of the values of both; without them, integers are assumed to fit every candidate type.
+        place: place of the values in `traits`.
 
     >>> str(joined_type(pa.struct({"k": pa.int64()}), pa.struct({"k": pa.string()})))
     'struct<k: extension<arrow.json>>'

@@ -63,10 +63,10 @@ class Features(dict[str, FeatureType]):
     if not TYPE_CHECKING:  # type checkers would take its result for the result of every call
 
         def __new__(cls, *args: Any, **kwargs: Any) -> Any:
-            """Create features; return their JSON form for `dataclasses.asdict`, which calls the class of each dict in a
+            """Create features, or their JSON form if `dataclasses.asdict` calls this class, as it does for each dict in a
             dataclass.
 
-            It passes a generator of names and of dicts without the names of the kinds, over the items of the features.
+            Its argument is a generator over the items of the features, whose dicts lack the names of the feature types.
             """
             if args and isinstance(args[0], GeneratorType) and args[0].gi_code.co_filename == dataclasses.__file__:
                 return Features(dict(inspect.getgeneratorlocals(args[0])[".0"])).to_dict()
@@ -462,7 +462,7 @@ def joined_features(features: Sequence[Features]) -> Features:
     {'a': Value('int8'), 'b': Value('string')}
 
     Raises:
-        CastError: a column that is of one type here and of another there.
+        CastError: a column has different types.
     """
     joined: dict[str, FeatureType] = {}
     homes: dict[str, int] = {}
@@ -545,15 +545,15 @@ def plain_schema(schema: pa.Schema) -> pa.Schema:
 
 
 class RowEncoder:
-    """Makes record batches of rows.
+    """Converts rows to record batches.
 
     Args:
         features: the columns; None takes the columns and types of each batch from its rows.
         as_json: without features, values that share no type and dicts of different keys become JSON.
         is_loose: with features, values and keys that do not fit are converted as in Hugging Face `datasets` 1 to 3: see
             `loose`; keys without a feature are left out.
-        extra_columns: with features, "ignore" leaves out keys without a feature; otherwise such a row is an error, which names
-            this option for "raise".
+        extra_columns: with features, "ignore" leaves out keys without a feature; otherwise such a row is an error, whose
+            message names this option if it is "raise".
 
     >>> from datasets_core.features.base import Value
     >>> RowEncoder(Features({"a": Value("int8")})).encode([{"a": 1}, {"a": None}]).to_pylist()
@@ -642,7 +642,7 @@ def infer_batch(rows: Sequence[Mapping[Any, Any]], infer: Callable[[str], Column
     """Return rows as a batch whose columns are made by `infer(name)`.
 
     Raises:
-        CellCastError: a value does not fit its column; it names column and row.
+        CellCastError: a value does not fit its column; the error names column and row.
     """
     names = list(rows[0]) if rows and type(rows[0]) is dict else []
     columns = _equal_rows(rows, names)
@@ -668,11 +668,11 @@ def _empty_rows(length: int, schema: pa.Schema) -> pa.RecordBatch:
 
 
 class Decoder:
-    """Converts stored values to those that the user sees, for the columns where they differ.
+    """Converts stored values to those that the user sees, for the columns in which they differ.
 
     Args:
-        features: the kinds of the columns.
-        paths: the paths among the values that may be opened; by default none.
+        features: the types of the columns.
+        paths: the paths in values that may be opened; none by default.
 
     >>> from datasets_core.features.types import Json
     >>> decoder = Decoder(Features({"a": Json()}))

@@ -12,7 +12,7 @@ from typing import Any
 
 from datasets_core.errors import ConfigurationError
 from datasets_core.features import KINDS
-from datasets_core.features.base import MAX_DEPTH, REGISTERED, Feature, FeatureType, LargeList, List, Value
+from datasets_core.features.base import MAX_DEPTH, REGISTERED, Feature, FeatureType, LargeList, List, Value, as_feature
 
 MAX_CLASSES = 10_000_000
 _KEYS_TO_TYPE = {  # what a form without "_type" must be, by its keys
@@ -35,7 +35,7 @@ def feature_to_json(feature: FeatureType) -> dict[str, Any]:
     """
     if isinstance(feature, dict):
         return {name: feature_to_json(inner) for name, inner in feature.items()}
-    form = feature.to_json()
+    form = as_feature(feature).to_json()  # type: ignore[union-attr]
     if "feature" in form:
         form["feature"] = feature_to_json(form["feature"])
     return {**form, "_type": feature._type}
@@ -49,11 +49,11 @@ def feature_from_json(form: Any, *, path: str = "", depth: int = 0) -> FeatureTy
 
     Args:
         form: the form.
-        path: the column it belongs to, for messages.
-        depth: how many levels of nesting are above it.
+        path: the column that the form describes, for messages.
+        depth: number of levels of nesting above the form.
 
     Raises:
-        ConfigurationError: it describes no feature that this version knows.
+        ConfigurationError: the form does not describe a feature that this version supports.
     """
     if depth > MAX_DEPTH:
         raise ConfigurationError(
@@ -187,7 +187,7 @@ def features_from_yaml(form: Any, *, path: str = "", depth: int = 0) -> dict[str
     {'x': {'start': List(Value('int32'))}}
 
     Raises:
-        ConfigurationError: it describes no features.
+        ConfigurationError: the form does not describe features.
     """
     if not isinstance(form, Iterable) or isinstance(form, (str, Mapping)):
         raise ConfigurationError(
@@ -298,7 +298,7 @@ _TOLD_IMAGE = rf"{_IMAGE} ((?:(?:[0-9]{{1,9}}|None)x){{2}}(?:[0-9]{{1,9}}|None))
 
 
 def optional(feature: FeatureType) -> FeatureType:
-    """Return the same feature with None allowed: its `id` ends with a marker; for a dict, those of all its features.
+    """Return the same feature with None allowed: its `id`, or for a dict the `id` of each of its features, ends with a marker.
 
     >>> is_optional(optional({"a": Value("int8")})), is_optional(Value("int8"))
     (True, False)
@@ -377,7 +377,7 @@ def array_feature(sizes: collections.abc.Sequence[int | None], dtype: str) -> Fe
     """Return the feature of arrays of one shape; sizes may be None.
 
     Args:
-        sizes: of the dimensions.
+        sizes: the size of each dimension.
         dtype: name of a `Value` type.
 
     >>> array_feature((3,), "float32"), array_feature((None, 2), "int32"), array_feature((None, None), "int8")
@@ -394,10 +394,10 @@ def array_feature(sizes: collections.abc.Sequence[int | None], dtype: str) -> Fe
 
 
 def conversions_of(foreign: type) -> dict[str, Callable[..., Any]]:
-    """Return the methods of a class that convert values, each called on an object of exactly that class with the same
+    """Return the methods of a class that convert values; each is called on an object of exactly that class, with the same
     attributes.
 
-    They are for a kind of columns derived from it: attributes that the methods set on their class are set on `foreign`.
+    They serve a feature type derived from that class: attributes that the methods set on their class are set on `foreign`.
     """
 
     def called_on_foreign(name: str) -> Callable[..., Any]:

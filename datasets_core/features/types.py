@@ -13,7 +13,8 @@ from typing import TYPE_CHECKING, Any, ClassVar, Self
 import numpy as np
 import pyarrow as pa
 
-from datasets_core.errors import CastError, ConfigurationError, FileNotFoundDatasetsError
+from datasets_core.config import has_alias
+from datasets_core.errors import ArgumentTypeError, CastError, ConfigurationError
 from datasets_core.features.arrow import Misfit, list_parts, raw_values, validity
 from datasets_core.features.base import (
     EXTENSION_NAME,
@@ -26,7 +27,7 @@ from datasets_core.features.base import (
     plain_array,
     type_from_name,
 )
-from datasets_core.features.values import as_elements, is_json, is_missing, plain_json
+from datasets_core.features.values import as_elements, is_json, is_missing, names_in_file, plain_json
 
 if TYPE_CHECKING:
     from datasets_core.features.cast import Column
@@ -75,6 +76,8 @@ class Json(Feature):
         """See `Feature.cast_array`: the JSON text of each value."""
         return self.column()(array.to_pylist())
 
+    cast_storage = cast_array  # its name in `datasets`
+
     def encode_example(self, value: Any) -> str:
         """Return `value` as JSON text; NaN and infinities are written as Python's `json` writes them.
 
@@ -89,7 +92,7 @@ class Json(Feature):
             return _ENCODER.encode(plain_json(value))
         except (TypeError, ValueError, RecursionError) as error:
             raise CastError(
-                f"A value of type {type(value).__name__} is not a JSON value: {error or 'nested too deep'}. Convert it first."
+                f"A value of type {type(value).__name__} is not a JSON value: {error or 'nested too deeply'}. Convert it first."
             ) from error
 
     def decode_example(self, value: Any, token_per_repo_id: object = None) -> Any:
@@ -117,12 +120,12 @@ _PREFIX = "datasets.features.features."
 
 @dataclass(frozen=True, slots=True, repr=False)
 class FixedShape(Feature):
-    """An array of a fixed number of dimensions in each row.
+    """An array with a fixed number of dimensions in each row.
 
     Args:
         shape: the size of each dimension; the first may be None, for any size.
         dtype: the name of the type of the elements.
-        id: a name that is kept and never read.
+        id: a name that is kept, but has no effect.
     """
 
     shape: tuple[int | None, ...]
@@ -165,7 +168,7 @@ class FixedShape(Feature):
 
     @property
     def element(self) -> Value:
-        """The kind of one element."""
+        """The feature of one element."""
         return Value(self.dtype)
 
     @property
@@ -254,7 +257,7 @@ class Array2D(FixedShape):
 
 
 class Array3D(FixedShape):
-    """A three-dimensional array of type `dtype` and shape `shape` in each row, as `Array2D`. `id` is ignored.
+    """A three-dimensional array of type `dtype` and shape `shape` in each row; see `Array2D`. `id` is ignored.
 
     Example:
         >>> features = Features({"a": Array3D(shape=(2, 2, 3), dtype="float32")})
@@ -268,7 +271,7 @@ class Array3D(FixedShape):
 
 
 class Array4D(FixedShape):
-    """A four-dimensional array of type `dtype` and shape `shape` in each row, as `Array2D`. `id` is ignored.
+    """A four-dimensional array of type `dtype` and shape `shape` in each row; see `Array2D`. `id` is ignored.
 
     Example:
         >>> features = Features({"a": Array4D(shape=(None, 2, 2, 3), dtype="float32")})
@@ -282,7 +285,7 @@ class Array4D(FixedShape):
 
 
 class Array5D(FixedShape):
-    """A five-dimensional array of type `dtype` and shape `shape` in each row, as `Array2D`. `id` is ignored.
+    """A five-dimensional array of type `dtype` and shape `shape` in each row; see `Array2D`. `id` is ignored.
 
     Example:
         >>> features = Features({"a": Array5D(shape=(None, 1, 2, 2, 3), dtype="float32")})
@@ -323,8 +326,8 @@ class ClassLabel(Feature):
     Args:
         num_classes: number of classes; without names they are called `"0"`, `"1"`, ….
         names: the name of each class, in the order of their integers.
-        names_file: a text file with one name a line.
-        id: a name that is kept and never read.
+        names_file: a text file with one name per line.
+        id: a name that is kept, but has no effect.
 
     Example:
         >>> label = ClassLabel(names=["negative", "positive"])
@@ -351,10 +354,18 @@ class ClassLabel(Feature):
         if names is not None and names_file is not None:
             raise ConfigurationError("A ClassLabel takes names or names_file, not both", advice="Remove one")
         if names_file is not None:
-            listed = _names_in(names_file)
+            listed = names_in_file(names_file)
         elif names is not None:
-            if isinstance(names, (str, bytes, set, frozenset, Mapping)) or not isinstance(names, Iterable):
-                raise ConfigurationError(f"names={names!r} is not ordered", advice="Pass the class names as a list")
+            unordered = (
+                str,
+                bytes,
+                set,
+                frozenset,
+                Mapping,
+                *([np.ndarray] if has_alias() else []),
+            )  # which `datasets` rejects
+            if isinstance(names, unordered) or not isinstance(names, Iterable):
+                raise ArgumentTypeError(f"names={names!r} is not a list of names", advice="Pass the class names as a list")
             listed = [str(name) for name in names]
         elif num_classes is not None:
             if not isinstance(num_classes, int) or num_classes < 0:
@@ -410,7 +421,7 @@ class ClassLabel(Feature):
 
     @classmethod
     def arguments(cls) -> tuple[str, ...]:
-        """See `Feature.arguments`; a description does not name a file, which only code of the user may read."""
+        """See `Feature.arguments`; a description does not name a file, since only the user's code may read one."""
         return ("names", "num_classes", "id")
 
     def column(self) -> Column:
@@ -440,8 +451,22 @@ class ClassLabel(Feature):
 
         return write
 
-    def cast_array(self, array: pa.Array) -> pa.Array:
-        """See `Feature.cast_array`: text is the name of a class, and a number its integer."""
+    def cast_storage(self, storage: pa.Array) -> pa.Array:
+        """Return an array as integers; all negative integers are kept, as in `datasets`.
+
+        Args:
+            storage: class names or integers.
+
+        Raises:
+            CastError: a class does not exist.
+        """
+        try:
+            return self.cast_array(storage, lowest=np.iinfo(np.int64).min)
+        except Misfit as misfit:
+            raise CastError(f"Row {misfit.index}: {misfit.reason}. {self._advice()}") from misfit
+
+    def cast_array(self, array: pa.Array, lowest: int = -1) -> pa.Array:
+        """See `Feature.cast_array`: text is the name of a class, and a number its integer, not below `lowest`."""
         from datasets_core.features.cast import cast_leaf, is_text
 
         if is_text(array.type):
@@ -456,7 +481,7 @@ class ClassLabel(Feature):
             return codes.take(texts.indices)
         codes = cast_leaf(array, pa.int64())
         stored = raw_values(codes.buffers()[1], np.int64, codes)
-        wrong = (stored < -1) | (stored >= self.num_classes)
+        wrong = (stored < lowest) | (stored >= self.num_classes)
         valid = validity(codes)
         wrong = wrong if valid is None else wrong & valid
         if wrong.any():
@@ -544,17 +569,6 @@ class ClassLabel(Feature):
 _NAMES: Any = ClassLabel.__dict__["names"]  # its slot, which a class below may hide behind a property
 
 
-def _names_in(path: str) -> list[str]:
-    """Return the lines of a file that are not blank."""
-    try:
-        with open(path, encoding="utf-8") as file:
-            return [line.strip() for line in file.read().splitlines() if line.strip()]
-    except FileNotFoundError as error:
-        raise FileNotFoundDatasetsError(f"There is no file {path!r} of class names", advice="Pass a path, or names=") from error
-    except UnicodeDecodeError as error:
-        raise ConfigurationError(f"The class names in {path!r} are not UTF-8 text: {error}. Write the file again.") from error
-
-
 def _integer(value: Any) -> int | None:
     """Return `value` as an int, if that loses nothing."""
     if isinstance(value, (float, np.floating)):
@@ -580,6 +594,7 @@ class Translation(Feature):
     languages: list[str]
     id: str | None = None
     _type: ClassVar[str] = "Translation"
+    dtype: ClassVar[str] = "dict"
     needs_encoding: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
@@ -587,11 +602,6 @@ class Translation(Feature):
 
     def __repr__(self) -> str:
         return f"Translation(languages={self.languages!r})"
-
-    @property
-    def dtype(self) -> str:
-        """The name of the python type of a value."""
-        return "dict"
 
     @property
     def storage(self) -> dict[str, FeatureType]:
@@ -607,13 +617,7 @@ class Translation(Feature):
         Raises:
             CastError: a language is not one of `languages`, or the value is not a dict.
         """
-        if not isinstance(value, Mapping):
-            raise CastError(f"A value of type {type(value).__name__} is not a translation. Pass a dict of texts by language.")
-        unknown = value.keys() - set(self.languages)
-        if unknown:
-            raise CastError(
-                f"Unknown languages {sorted(map(str, unknown))}. The feature has {self.languages}. Add them to the feature."
-            )
+        _check_languages(value, self.languages)
         return value
 
 
@@ -636,6 +640,7 @@ class TranslationVariableLanguages(Feature):
     num_languages: int | None = None
     id: str | None = None
     _type: ClassVar[str] = "TranslationVariableLanguages"
+    dtype: ClassVar[str] = "dict"
     needs_encoding: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
@@ -645,11 +650,6 @@ class TranslationVariableLanguages(Feature):
 
     def __repr__(self) -> str:
         return f"TranslationVariableLanguages(languages={self.languages!r}, num_languages={self.num_languages!r})"
-
-    @property
-    def dtype(self) -> str:
-        """The name of the python type of a value."""
-        return "dict"
 
     @property
     def storage(self) -> dict[str, FeatureType]:
@@ -665,16 +665,9 @@ class TranslationVariableLanguages(Feature):
         Raises:
             CastError: a language is not one of `languages`, or the value is not a dict.
         """
-        if not isinstance(value, Mapping):
-            raise CastError(f"A value of type {type(value).__name__} is not a translation. Pass a dict of texts by language.")
-        if value.keys() == {"language", "translation"}:
+        if isinstance(value, Mapping) and value.keys() == {"language", "translation"}:
             return value
-        if self.languages:
-            unknown = value.keys() - set(self.languages)
-            if unknown:
-                raise CastError(
-                    f"Unknown languages {sorted(map(str, unknown))}. The feature has {self.languages}. Add them to the feature."
-                )
+        _check_languages(value, self.languages)
         pairs: list[tuple[str, str]] = []
         for language, text in value.items():
             texts = [text] if isinstance(text, str) or not isinstance(text, Iterable) else list(text)
@@ -687,6 +680,14 @@ class TranslationVariableLanguages(Feature):
             pairs += [(language, one) for one in texts]
         pairs.sort()
         return {"language": [language for language, _ in pairs], "translation": [text for _, text in pairs]}
+
+
+def _check_languages(value: Any, languages: list[str] | None) -> None:
+    if not isinstance(value, Mapping):
+        raise CastError(f"A value of type {type(value).__name__} is not a translation. Pass a dict of texts by language.")
+    unknown = value.keys() - set(languages) if languages is not None else None
+    if unknown:
+        raise CastError(f"Unknown languages {sorted(map(str, unknown))}. The feature has {languages}. Add them to the feature.")
 
 
 def _languages(given: Any) -> list[str]:

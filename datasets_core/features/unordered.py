@@ -50,10 +50,10 @@ class Facts:
             self.neighbours.setdefault(place, set()).update(pairs)
 
     def check(self) -> None:
-        """Refuse integers that no type can hold.
+        """Raise an error for integers that no common type can hold.
 
         Raises:
-            CastError: some are below zero, and others uint64.
+            CastError: some integers are below zero, and others need uint64.
         """
         for place in sorted(self.negative & self.unsigned, key=repr):
             raise CastError(
@@ -151,7 +151,7 @@ def join_schemas(a: pa.Schema, b: pa.Schema, *, what: str = "The second schema")
     """Return the schema that can hold the columns of both, by `join_types`.
 
     Raises:
-        CastError: a column has two types that do not fit.
+        CastError: a column has two types without a common type.
     """
     fields = _joined_fields(list(a), list(b))
     if isinstance(fields, str):
@@ -186,7 +186,7 @@ def _joined_field(a: pa.Field, b: pa.Field) -> pa.Field | None:
 
 
 class OrderFreeEncoder:
-    """Makes record batches of rows, each with the types of its own rows.
+    """Converts rows to record batches, each with the types of its own rows.
 
     Attributes:
         facts: facts about all rows so far.
@@ -199,7 +199,7 @@ class OrderFreeEncoder:
         """Return one batch of these rows, in their order; a key that a row lacks is null.
 
         Raises:
-            CellCastError: values of a column share no type; it names column and row.
+            CellCastError: values of a column share no type; the error names column and row.
         """
         batch = infer_batch(rows, lambda name: partial(self._array, place=(name,), depth=0))
         self._note_order((), rows)

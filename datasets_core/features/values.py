@@ -1,6 +1,6 @@
 """Conversion of single values: Python objects to stored types, features that encode and decode one value.
 
-The fast path of `columns` does not use these functions, which determine the values that it refuses.
+The fast path of `cast.compile_column` does not use these functions, but rejects the same values.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from datasets_core.errors import CastError
+from datasets_core.errors import CastError, ConfigurationError, FileNotFoundDatasetsError
 from datasets_core.features.base import Feature, FeatureType, LargeList, List, Value, feature_to_arrow
 from datasets_core.features.media.media import NOWHERE, Media, MediaPaths
 
@@ -76,7 +76,7 @@ def plain_scalar(value: Any) -> Any:
 
 
 def number_of(value: Any) -> Any:
-    """Like `plain_scalar`, but also for an array of one element, which `datasets` accepts as a number.
+    """Like `plain_scalar`, but also unwraps an array of one element, which `datasets` accepts as a number.
 
     >>> number_of(np.array([[2.5]]))
     2.5
@@ -166,7 +166,7 @@ _SHORT_FLOATS: tuple[type, ...] = (np.float16, np.float32)
 
 
 def _shortest(value: Any) -> Any:
-    """Return `value` as a plain scalar; a short float as the text that numpy writes, without digits of the longer float."""
+    """Return `value` as a plain scalar; a short float becomes the text that numpy writes, without digits of a longer float."""
     return str(value) if isinstance(value, _SHORT_FLOATS) else plain_scalar(value)
 
 
@@ -186,7 +186,7 @@ def _strings(arrow_type: pa.DataType) -> Callable[[Any], Any]:
         except UnicodeEncodeError as error:
             raise _refuse(value, arrow_type, "it holds half of a surrogate pair") from error
         except RecursionError as error:
-            raise _refuse(value, arrow_type, "it is nested too deep") from error
+            raise _refuse(value, arrow_type, "it is nested too deeply") from error
         except ValueError as error:  # an integer of thousands of digits
             raise _refuse(value, arrow_type, str(error)) from error
         return text
@@ -415,7 +415,7 @@ def as_elements(value: Any) -> list[Any]:
     """Return the elements of a list-like value: a list, tuple, set, range, array, or anything that numpy can read.
 
     Raises:
-        CastError: not list-like; nor is a string.
+        CastError: the value is not list-like; a string does not count as a list.
     """
     if isinstance(value, (list, tuple)):
         return value  # type: ignore[return-value]
@@ -461,7 +461,7 @@ def encode_value(feature: FeatureType, value: Any) -> Any:
     ['1', None]
 
     Raises:
-        CastError: it does not fit.
+        CastError: the value does not fit.
     """
     if is_missing(value):
         return None
@@ -536,7 +536,7 @@ def loose_coercer(arrow_type: pa.DataType) -> Callable[[Any], Any]:
 
 
 def _dates_and_times(arrow_type: pa.DataType) -> Callable[[Any], Any]:
-    """Convert dates and times of day, also from timestamps; numbers are in the unit that Arrow stores."""
+    """Convert values to dates and times of day, also from timestamps; numbers are in the unit that Arrow stores."""
     exact = coercer(arrow_type)
 
     def coerce(value: Any) -> Any:
@@ -563,7 +563,7 @@ def _day(value: Any) -> Any:
 
 
 def loose_elements(value: Any) -> list[Any]:
-    """Return the elements of a list-like value: a text is a list of its letters, and a dict a list of its keys.
+    """Return the elements of a list-like value: a text is a list of its characters, and a dict a list of its keys.
 
     Elements of arrays stay numpy values, with the text form of numpy.
 
@@ -609,3 +609,18 @@ def plain_json(value: Any) -> Any:
     if isinstance(value, (decimal.Decimal, datetime.timedelta, os.PathLike)):
         return str(value)
     raise TypeError(f"a {type(value).__name__} cannot be converted to JSON")
+
+
+def names_in_file(path: str) -> list[str]:
+    """Return the lines of a file of class names that are not blank.
+
+    Raises:
+        ConfigurationError: there is no such file, or it is not text.
+    """
+    try:
+        with open(path, encoding="utf-8") as file:
+            return [line.strip() for line in file.read().splitlines() if line.strip()]
+    except FileNotFoundError as error:
+        raise FileNotFoundDatasetsError(f"There is no file {path!r} of class names", advice="Pass a path, or names=") from error
+    except UnicodeDecodeError as error:
+        raise ConfigurationError(f"The class names in {path!r} are not UTF-8 text: {error}. Write the file again.") from error

@@ -266,7 +266,8 @@ class DownloadCache:
         return fetched
 
     def _fetch_twice(self, wanted: Request, temporary: str, compared: FileRecord, first: Fetched) -> Fetched:
-        """Return a file of the right size with another sha256, which this mode accepts: damaged in transit, or changed.
+        """Fetch a file again whose sha256 differs, though its size is right: it was damaged in transit, or changed at its
+        source.
 
         Raises:
             DownloadError: its content differs in each download.

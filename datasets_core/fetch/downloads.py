@@ -122,8 +122,8 @@ class DownloadManager:
         """Check each redirect of every download with `guard`, for URLs from untrusted scripts.
 
         Args:
-            guard: called with a URL, and with that which redirected to it; raises to refuse it, or returns the addresses to
-                connect to, in order.
+            guard: called with a URL, and with the URL that redirected to it; raises an error to refuse it, or returns the
+                addresses to connect to, in order.
         """
         self._client.guard = guard
 

@@ -1,6 +1,6 @@
 """HTTP requests with redirects, with credentials only for their own origin, and classification of failures for retries.
 
-`httpx2` is used only here, and imported when the first request is made.
+Requests go over `Connections`.  `httpx2` is used only here, for proxies, and imported when the first one is needed.
 """
 
 from __future__ import annotations
@@ -10,6 +10,7 @@ import contextlib
 import ipaddress
 import os
 import socket
+import sys
 import threading
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -62,26 +63,46 @@ class TransientError(Exception):
         super().__init__(reason)
 
 
+class ConnectionFailedError(Exception):
+    """A connection failed: it was not established, the server is silent, or it was lost."""
+
+    def __init__(self, what: Literal["unreachable", "silent", "lost"], cause: Exception) -> None:
+        self.what = what
+        super().__init__(str(cause) or type(cause).__name__)
+
+
+class InvalidRequestError(ValueError):
+    """A request that cannot be written as HTTP."""
+
+
 @contextmanager
 def transport_failures(origin: Origin | None = None) -> Iterator[None]:
-    """Convert connection failures of `httpx2` to `TransientError`."""
-    import httpx2
-
+    """Convert connection failures, those of `httpx2` too, to `TransientError`."""
     try:
         yield
-    except httpx2.TransportError as error:
-        is_unreachable = isinstance(error, (httpx2.ConnectError, httpx2.ConnectTimeout, httpx2.ProxyError))
-        if is_unreachable:
-            reason = f"no connection ({_why(error)})"
-        elif isinstance(error, httpx2.TimeoutException):
+    except Exception as error:
+        what = _failed(error)
+        if what is None:
+            raise
+        if what == "silent":
             reason = "the server does not respond"
         else:
-            reason = f"the connection was lost ({_why(error)})"
-        failure = TransientError(reason, is_unreachable=is_unreachable)
+            reason = f"{'no connection' if what == 'unreachable' else 'the connection was lost'} ({_why(error)})"
+        failure = TransientError(reason, is_unreachable=what == "unreachable")
         failure.origin = origin
         raise failure from error
-    except httpx2.DecodingError as error:
-        raise TransientError(f"the connection was lost ({_why(error)})") from error
+
+
+def _failed(error: Exception) -> str | None:
+    """Return how a connection failed; None for an error of another kind."""
+    if isinstance(error, ConnectionFailedError):
+        return error.what
+    httpx2: Any = sys.modules.get("httpx2")
+    if httpx2 is None or not isinstance(error, (httpx2.TransportError, httpx2.DecodingError)):
+        return None
+    if isinstance(error, (httpx2.ConnectError, httpx2.ConnectTimeout, httpx2.ProxyError)):
+        return "unreachable"
+    return "silent" if isinstance(error, httpx2.TimeoutException) else "lost"
 
 
 T = TypeVar("T")
@@ -158,7 +179,7 @@ _SECRETS = frozenset({"fd00:ec2::254", "fd20:ce::254", "100.100.100.200", "192.0
 
 
 def address_of(text: str) -> ipaddress.IPv4Address | ipaddress.IPv6Address:
-    """Return an address; one of IPv4 that is written as one of IPv6 is itself.
+    """Return an IP address; an IPv4 address that is written as IPv6 is returned as IPv4.
 
     >>> address_of("::ffff:10.0.0.1"), address_of("64:ff9b::a9fe:a9fe")
     (IPv4Address('10.0.0.1'), IPv4Address('169.254.169.254'))
@@ -175,20 +196,20 @@ _NAT64, _COMPATIBLE = ipaddress.IPv6Network("64:ff9b::/96"), ipaddress.IPv6Netwo
 
 
 def is_own_link(text: str) -> bool:
-    """Return True if an address is of this machine's own link, where clouds serve the secrets of a machine; or of no host."""
+    """Return True for a link-local address, at which clouds serve the secrets of a machine, and for one of no host."""
     address = address_of(text)
     return address.is_link_local or address.is_multicast or address.is_unspecified or str(address) in _SECRETS
 
 
 class OwnLinkError(Exception):
-    """A name leads to an address of this machine's own link."""
+    """A name resolves to a link-local address."""
 
 
 def looked_up(host: str, port: int) -> list[str]:
     """Return the addresses of a name, in order; none if it has none.
 
     Raises:
-        OwnLinkError: one is an address of this machine's own link.
+        OwnLinkError: one of them is a link-local address.
     """
     try:
         listed = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)
@@ -197,7 +218,7 @@ def looked_up(host: str, port: int) -> list[str]:
     found = list(dict.fromkeys(str(where[0]) for *_, where in listed))
     for each in found:
         if is_own_link(each):
-            raise OwnLinkError(f"leads to {each}, an address of this machine's own link, from which nothing is fetched")
+            raise OwnLinkError(f"resolves to {each}, a link-local address, from which nothing is fetched")
     return found
 
 
@@ -288,22 +309,18 @@ class HttpResponse:
 
     def drop(self) -> None:
         """Discard the body; the short text of a redirect or a refusal is read, so that the connection can be reused."""
-        import httpx2
-
         length = self.headers.get("content-length") or ""
         if length.isascii() and length.isdigit() and int(length) <= _MOST_DRAINED:
-            with contextlib.suppress(httpx2.TransportError):  # the connection ends here, without further effects
-                for data in self._response.iter_raw():
-                    RECEIVED.add(len(data))
+            with contextlib.suppress(TransientError):  # the connection ends here, without further effects
+                for _ in self.chunks():
+                    pass
         self.close()
 
     def abort(self) -> None:
         """Close the connection from another thread; the thread that waits for the body gets an error."""
-        stream = self._response.extensions.get("network_stream")
-        connection = None if stream is None else stream.get_extra_info("socket")
-        if connection is not None:
-            with contextlib.suppress(OSError):  # it was already closed
-                connection.shutdown(socket.SHUT_RDWR)
+        with contextlib.suppress(OSError):  # it was already closed
+            stream = getattr(self._response, "extensions", {}).get("network_stream")  # of a response over a proxy
+            (self._response if stream is None else stream.get_extra_info("socket")).shutdown(socket.SHUT_RDWR)
 
     def chunks(self) -> Iterator[bytes]:
         """Yield the body as it is sent, piece by piece.
@@ -321,7 +338,7 @@ class Received:
     """Counts the bytes of the bodies that this process has received.
 
     Attributes:
-        num_bytes: so far.
+        num_bytes: number of bytes so far.
     """
 
     def __init__(self) -> None:
@@ -329,7 +346,7 @@ class Received:
         self._lock = threading.Lock()
 
     def add(self, num_bytes: int) -> None:
-        """Count some more."""
+        """Count more bytes."""
         with self._lock:
             self.num_bytes += num_bytes
 
@@ -350,8 +367,8 @@ class HttpClient:
         connect_timeout_seconds: connect timeout, if other than the setting.
 
     Attributes:
-        guard: called with the address of each request, and with that which redirects to it: raises to refuse it, or returns
-            the addresses to connect to, in order.
+        guard: called with the address of each request, and with the URL that redirects to it: raises an error to refuse it, or
+            returns the addresses to connect to, in order.
         pauses: the pauses required by busy servers.
     """
 
@@ -462,32 +479,31 @@ class HttpClient:
         content: bytes | None,
         before: str | None,
     ) -> HttpResponse:
-        import httpx2
+        from datasets_core.fetch.connections import encoded_host  # loads the client
 
         sent = {"Accept": "*/*", "Accept-Encoding": "identity", "User-Agent": self._agent, **headers}
         if credentials is not None and credentials.origin == origin_of(url):
             sent.update(credentials.headers)
         parts = urlsplit(url)
-        client = self._opened(self._proxy_of(parts))
+        proxy = self._proxy_of(parts)
+        client = self._opened(proxy)
         with transport_failures(origin_of(url)):
             try:
                 if self.guard is not None:
-                    host = httpx2.URL(f"{parts.scheme}://{parts.netloc}").raw_host.decode("ascii")
-                    self._checked[host, origin_of(url)[2]] = self.guard(url, before)
-                # httpx logs the URL: the query, which may be signed, is passed separately
-                extensions = {"target": httpx2.URL(url).raw_path} if parts.query else {}
-                plain = urlunsplit((parts.scheme, parts.netloc, parts.path, "", ""))
-                request = client.build_request(method, plain, content=content, headers=sent, extensions=extensions)
-                response = client.send(request, stream=True, follow_redirects=False)
-            except (httpx2.InvalidURL, httpx2.UnsupportedProtocol, httpx2.LocalProtocolError) as error:
+                    self._checked[encoded_host(parts), origin_of(url)[2]] = self.guard(url, before)
+                if proxy is None:
+                    direct = client.send(method, parts, sent, content)
+                    return HttpResponse(redact(url), direct.status, direct.headers, direct, url)
+                response = _over_proxy(client, method, url, sent, content)
+            except InvalidRequestError as error:
                 raise DownloadError(redact(url), f"is not a valid URL ({_why(error)})", advice="Fix the address") from error
             except OwnLinkError as error:
-                raise DownloadError(redact(url), str(error), advice="Check who wrote the address") from None
+                raise DownloadError(redact(url), str(error), advice="Check where the address comes from") from None
         named = {name.lower(): value for name, value in response.headers.items()}
         return HttpResponse(redact(url), int(response.status_code), named, response, url)
 
     def _proxy_of(self, parts: SplitResult) -> str | None:
-        """Return the URL of the proxy for an address; it looks names up itself, once more."""
+        """Return the URL of the proxy for an address; the proxy resolves names itself, a second time."""
         if self._proxies:
             return self._proxies.get(parts.scheme) or None
         if not any(name.lower().endswith("_proxy") for name in os.environ):
@@ -505,63 +521,70 @@ class HttpClient:
             if proxy not in self._clients:
                 limits = settings()
                 connect = self._connect_seconds or limits.connect_timeout_seconds
-                self._clients[proxy] = _client(proxy, self._addresses, limits.read_timeout_seconds, connect)
+                read = limits.read_timeout_seconds
+                if proxy is None:
+                    from datasets_core.fetch.connections import Connections
+
+                    self._clients[proxy] = Connections(self._addresses, connect_seconds=connect, read_seconds=read)
+                else:
+                    self._clients[proxy] = _client(proxy, read, connect)
             return self._clients[proxy]
 
     def _addresses(self, host: str, port: int) -> Sequence[str]:
-        """Return the addresses to connect to: those of the guard, who has looked them up."""
+        """Return the addresses to connect to: those of the guard, which has resolved the names."""
         return looked_up(host, port) if self.guard is None else self._checked.get((host, port), ())
 
 
-def _client(
-    proxy: str | None, addresses: Callable[[str, int], Sequence[str]], read_seconds: float, connect_seconds: float
-) -> Any:
-    import httpcore2
+def _client(proxy: str, read_seconds: float, connect_seconds: float) -> Any:
     import httpx2
 
-    class Connections(httpcore2.SyncBackend):
-        """Connects to checked addresses alone; the name stays that of the certificate."""
-
-        def connect_tcp(self, host: str, port: int, *rest: Any, **options: Any) -> Any:
-            failure: Exception = httpcore2.ConnectError(f"{host} has no address")
-            for address in addresses(host, port):
-                try:
-                    return super().connect_tcp(address, port, *rest, **options)
-                except (httpcore2.ConnectError, httpcore2.ConnectTimeout) as error:
-                    failure = error
-            raise failure
-
     timeout = httpx2.Timeout(read_seconds, connect=connect_seconds, pool=None)
-    transport = httpx2.HTTPTransport(proxy=proxy, verify=_trusted_now(), trust_env=False)
-    if proxy is None:
-        transport._pool = httpcore2.ConnectionPool(
-            ssl_context=_trusted_now(),
-            max_connections=100,
-            max_keepalive_connections=20,
-            keepalive_expiry=5.0,
-            network_backend=Connections(),
-        )
+    transport = httpx2.HTTPTransport(proxy=proxy, verify=trusted_now(), trust_env=False)
     return httpx2.Client(timeout=timeout, transport=transport, trust_env=False)
+
+
+def _over_proxy(client: Any, method: str, url: str, headers: Mapping[str, str], content: bytes | None) -> Any:
+    """Send a request over a proxy, and return the response of `httpx2`."""
+    import httpx2
+
+    parts = urlsplit(url)
+    try:
+        # httpx logs the URL: the query, which may be signed, is passed separately
+        extensions = {"target": httpx2.URL(url).raw_path} if parts.query else {}
+        plain = urlunsplit((parts.scheme, parts.netloc, parts.path, "", ""))
+        request = client.build_request(method, plain, content=content, headers=headers, extensions=extensions)
+        return client.send(request, stream=True, follow_redirects=False)
+    except (httpx2.InvalidURL, httpx2.UnsupportedProtocol, httpx2.LocalProtocolError) as error:
+        raise InvalidRequestError(str(error)) from error
 
 
 def _mounts(proxies: Mapping[str, str]) -> dict[str, Any] | None:
     import httpx2
 
-    trusted = _trusted_now()
+    trusted = trusted_now()
     named = ((scheme, proxy) for scheme, proxy in proxies.items() if proxy)
     return {f"{scheme}://": httpx2.HTTPTransport(proxy=proxy, verify=trusted) for scheme, proxy in named} or None
 
 
-def _trusted_now() -> ssl.SSLContext:
+def trusted_now() -> ssl.SSLContext:
+    """Return the certificates that are trusted."""
     return _trusted(os.environ.get("SSL_CERT_FILE"), os.environ.get("SSL_CERT_DIR"))
 
 
 @lru_cache(4)
 def _trusted(file: str | None, folder: str | None) -> ssl.SSLContext:
-    """Return the SSL context from the environment; takes 25 ms, and is shared by all clients."""
-    import httpx2
+    """Return the SSL context from the environment; takes 20 ms, and is shared by all clients."""
+    import ssl
 
-    return httpx2.create_ssl_context()
+    paths = ssl.get_default_verify_paths()
+    if file or folder or sys.platform != "linux" or not paths.cafile or paths.cafile != paths.openssl_cafile:
+        import httpx2
+
+        return httpx2.create_ssl_context()
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)  # the same, without loading that package
+    context.load_verify_locations(paths.cafile, paths.capath)
+    context.set_alpn_protocols(["http/1.1"])
+    return context
 
 
 def proxied(proxies: Mapping[str, str]) -> Any:
@@ -619,7 +642,7 @@ def _next_hop(url: str, here: str, location: str | None, credentials: Credential
     """Return the target of a redirect, without user-info.
 
     Raises:
-        DownloadError: no target, another protocol, or from https to http while the user sends credentials.
+        DownloadError: there is no target, its protocol is not HTTP, or credentials would be sent from https to http.
     """
     if not location:
         raise DownloadError(redact(url), "the server redirects without a target")

@@ -54,7 +54,7 @@ def safe_path(archive: str, name: str, *, is_folder: bool = False) -> str:
     ('data/train.csv', '')
 
     Raises:
-        UnsafeArchiveError: the name is outside the folder on some system, is not UTF-8, or is nested too deep.
+        UnsafeArchiveError: the name is outside the folder on some system, is not UTF-8, or is nested too deeply.
     """
     if is_folder and not name.strip("/"):
         return ""
@@ -464,11 +464,12 @@ def _peek(source: Any) -> bytes:
 
 
 def open_decompressed(path: str, storage_options: dict[str, Any] | None = None, *, name: str | None = None) -> BinaryIO:
-    """Return a local file or fsspec URL, open for reading plain bytes: gz, bz2, xz, zst and lz4 (by magic number) are undone.
+    """Return a local file or fsspec URL, open for reading plain bytes: gz, bz2, xz, zst and lz4 (by magic number) are
+    decompressed.
 
     Args:
-        path: of the file.
-        storage_options: for the file system of a URL.
+        path: path of the file.
+        storage_options: options for the file system of a URL.
         name: its name for the user; default: the path.
 
     Raises:

@@ -116,7 +116,7 @@ class ZipMembers:
     """An archive behind a URL, whose list of members is read once.
 
     Args:
-        url: for messages.
+        url: URL for messages.
         data: its bytes.
         members: each by its path, with a function that opens it; None: `data` is a zip, which has a list of them.
     """

@@ -386,7 +386,8 @@ class StreamingDownloadManager(DownloadManager):
         return self._extractions().keep(identity, name, write)
 
     def comes(self, url: str) -> bool:
-        """Return True if the file of a URL is not cached and can be read in parts; for the Hub also large, and in LFS.
+        """Return True if the file of a URL is not cached and can be read in parts; on the Hub, it must also be large and in
+        LFS.
 
         Args:
             url: the URL.

@@ -118,7 +118,7 @@ class HttpSource:
 
     @property
     def is_web(self) -> bool:
-        """Always."""
+        """True."""
         return True
 
     def is_current(self, etag: str | None, last_modified: str | None, num_bytes: int) -> bool:

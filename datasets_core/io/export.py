@@ -196,7 +196,7 @@ class Export(Rows, Frames):
 
         Raises:
             MissingDependencyError: the package `datasets` is not installed.
-            ConfigurationError: `import datasets` gives this library in this process.
+            ConfigurationError: `import datasets` loads this library in this process.
 
         Example:
             >>> Dataset.from_dict({"a": [1, 2, 3]}).select([2, 0]).to_hf()[0]
@@ -207,7 +207,8 @@ class Export(Rows, Frames):
         hf = needed("datasets", "A dataset of Hugging Face", "datasets")
         if type(hf).__name__ == "AliasModule":
             raise ConfigurationError(
-                "Here `import datasets` gives datasets_core, so to_hf() has no class to make", advice="Leave it out"
+                "In this process `import datasets` loads datasets_core, so to_hf() has no class for the result",
+                advice="Omit to_hf()",
             )
         described = self._described(self._table.to_table())
         features = hf.Features.from_dict(self._features.to_dict())
@@ -244,7 +245,7 @@ class Export(Rows, Frames):
     def to_ray(self, parts: int | None = None) -> Any:
         """Return the rows as a `ray.data.Dataset`, whose workers read the files of this dataset themselves.
 
-        Rows in files are not copied by this process; rows in memory travel with the plan.
+        Rows in files are not copied by this process; rows in memory are sent with the plan.
 
         Args:
             parts: number of tasks that read; None makes parts of about 128 MB, and at least 16.
@@ -332,7 +333,7 @@ class Export(Rows, Frames):
             storage_options: options of the file system of a URL.
             engine: what converts the batches, which this process writes; see `Dataset.map`.
             to_json_kwargs: options of `pandas.DataFrame.to_json`; `orient` defaults to "records" and `lines` to True.
-                Options other than these two, `force_ascii` and `compression` need pandas, as does another `orient`.
+                All options except these two, `force_ascii` and `compression` need pandas, and so does any other `orient`.
                 `compression` may be "gzip", "bz2", "xz", "infer" or None; the default follows the extension of the path.
 
         Returns:
@@ -340,7 +341,7 @@ class Export(Rows, Frames):
 
         Raises:
             MissingDependencyError: the options need pandas, which is not installed.
-            CastError: bytes that are not UTF-8 text.
+            CastError: a value has bytes that are not UTF-8 text.
             DatasetDiskError: the disk is full, read-only or forbidden; an existing file stays unchanged.
 
         Example:
@@ -416,8 +417,8 @@ class Export(Rows, Frames):
         Args:
             path_or_buf: path, URL, or a file opened in binary mode; in a folder the file is `data.tfrecord`.
             compression: "GZIP" or "ZLIB", "" for none; None uses the extension: `.gz` is gzip.
-            num_shards: number of files, in runs of equal length: `<path>-00000-of-00003` and so on.  Local ones
-                appear when all of them are written.
+            num_shards: number of files, in runs of equal length: `<path>-00000-of-00003` and so on.  Local files appear when
+                all of them are written.
             batch_size: number of rows converted to messages at a time; None means some megabytes of rows.
             num_proc: number of processes.
             storage_options: options of the file system of a URL.

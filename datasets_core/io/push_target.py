@@ -104,10 +104,10 @@ class RepositoryState:
     """Metadata and files of a repository before a push.
 
     Attributes:
-        readme: text of its card; None without one.
-        dataset_infos: the text of its `dataset_infos.json`; None without one.
+        readme: text of its card; None if there is none.
+        dataset_infos: the text of its `dataset_infos.json`; None if there is none.
         paths: all its files.
-        yaml: the text of its `.huggingface.yaml`, whose keys take precedence over the card; None without one.
+        yaml: the text of its `.huggingface.yaml`, whose keys take precedence over the card; None if there is none.
     """
 
     readme: str | None

@@ -56,7 +56,7 @@ class Disk(Rows):
             max_shard_size: approximate size of a file, such as "500MB".
             num_shards: number of files.
             num_proc: number of files written at the same time.
-            storage_options: for the file system of a URL.
+            storage_options: options for the file system of a URL.
             engine: what writes the files; None: threads.
 
         Raises:
@@ -120,7 +120,7 @@ class SavedFiles:
     Args:
         folder: the folder, local or at a URL.
         names: its files, in row order.
-        split: split of the dataset; None without one.
+        split: split of the dataset; None if there is none.
         features: the columns.
     """
 
@@ -171,7 +171,7 @@ def save_group(
         max_shard_size: approximate size of a file, such as "500MB".
         num_shards: number of files, by split.
         num_proc: number of files written at the same time.
-        storage_options: for the file system of a URL.
+        storage_options: options for the file system of a URL.
         engine: what writes the files; None: threads.
 
     Raises:
@@ -210,7 +210,7 @@ def load_one(
         kind: the class of the dataset.
         dataset_path: local folder or URL.
         keep_in_memory: True to read the files instead of mapping them.
-        storage_options: for the file system of a URL.
+        storage_options: options for the file system of a URL.
 
     >>> import tempfile
     >>> with tempfile.TemporaryDirectory() as folder:
@@ -239,7 +239,7 @@ def load_group(
         kind: the class of the datasets.
         dataset_dict_path: local folder or URL.
         keep_in_memory: True to read the files instead of mapping them.
-        storage_options: for the file system of a URL.
+        storage_options: options for the file system of a URL.
     """
     from datasets_core.io.saved_folder import folder_of, is_saved_group, read_group
 
@@ -358,7 +358,7 @@ def save(
         datasets: datasets by split; the name is `""` for a single dataset.
         path: local folder or URL.
         wanted: number of files of each dataset.
-        storage_options: for fsspec.
+        storage_options: options for fsspec.
         group: True for the splits of a dictionary.
     """
     from datasets_core.io.saved_folder import folder_of, place, refuse_taken

@@ -265,7 +265,7 @@ def open_saved(
         folder: its folder.
         saved: its description.
         in_memory: True to read the files instead of mapping them; None reads files below the setting `max_memory_bytes`.
-        storage_options: for fsspec.
+        storage_options: options for fsspec.
 
     Raises:
         DamagedShardError: a file is missing or truncated, or its rows are inconsistent.
@@ -367,7 +367,7 @@ def place(staged: StagedFolder, target: str, parts: Mapping[str, Saved], *, grou
         target: local folder or URL.
         parts: description of each part; a single dataset is the part `""`.
         group: True for the splits of a dictionary.
-        storage_options: for fsspec.
+        storage_options: options for fsspec.
 
     Raises:
         ConfigurationError: the target contains a built dataset.

@@ -151,7 +151,8 @@ def each_split(
 
 
 def joined_doc(declared: Callable[..., Any], verb: Any, about: str = "") -> str:
-    """Return the docstring of a method of all splits: its own, with what that of one split says about arguments and errors.
+    """Return the docstring of a method of all splits: its own, with what the docstring for one split says about arguments and
+    errors.
 
     Args:
         declared: the method of all splits.
@@ -201,21 +202,22 @@ def entries_of(section: str) -> dict[str, str]:
 
 
 class Looked:
-    """Rows that people look at: in a notebook, in the browser, or as a report in a file."""
+    """Rows shown to people: in a notebook, in the browser, or as a report in a file."""
 
     def _repr_html_(self) -> str:
-        """Return the first rows, for a notebook; of a stream only if neither a function runs nor a file is fetched for them."""
+        """Return the first rows, for a notebook; for a stream, only if no function runs and no file is fetched for them."""
         page: str = later("datasets_core.dataset.insight.notebook", "shown")(self)
         return page
 
     def view(self, other: Any = None, *, port: int = 0, open_browser: bool = True, block: bool | None = None) -> Any:
-        """Show the rows in the browser of this machine: a table of all rows, with pictures of the columns to filter by.
+        """Show the rows in the browser of this machine: a table of all rows, with charts of the columns by which it is
+        filtered.
 
         Needs the extra `view`.
 
         Args:
             other: a dataset to compare with: the page shows what differs.
-            port: of the server, which listens on 127.0.0.1 alone; 0 for any free one.
+            port: port of the server, which listens on 127.0.0.1 only; 0 for any free one.
             open_browser: False to print the address only.
             block: True to return when the program is interrupted; None blocks in a script, not at a prompt or in a notebook.
 
@@ -234,9 +236,9 @@ class Looked:
         return later("datasets_core.viewer.server", "view")(self, other, port=port, open_browser=open_browser, block=block)
 
     def widget(self) -> Any:
-        """Return a table of all rows for a notebook, which scrolls and is filtered by the pictures of its columns.
+        """Return a table of all rows for a notebook, which scrolls and is filtered by the charts of its columns.
 
-        Needs the extra `notebook`. Where it is installed a notebook shows this table for the dataset itself too.
+        Needs the extra `notebook`. If it is installed, a notebook shows this table for the dataset itself too.
 
         Returns:
             A widget of `anywidget`, for Jupyter, VS Code and marimo.
@@ -254,12 +256,12 @@ class Looked:
     def report(self, path: str | os.PathLike[str], *, title: str | None = None) -> str:
         """Write a report of the rows into one HTML file that opens without a network.
 
-        It has the schema, pictures of the columns, correlations, duplicates, nulls, the shortest and longest texts, the balance
+        It has the schema, charts of the columns, correlations, duplicates, nulls, the shortest and longest texts, the balance
         of labels, rows that splits share, and some rows with their media.
 
         Args:
-            path: of the new file; an existing one is replaced.
-            title: of the report; None for the name of the dataset.
+            path: path of the new file; an existing one is replaced.
+            title: title of the report; None for the name of the dataset.
 
         Returns:
             The path.
@@ -340,7 +342,7 @@ class SplitMapping(dict[str, T], Looked):
         """Rename a column of every split.
 
         Args:
-            original_column_name: the present name.
+            original_column_name: the current name.
             new_column_name: the new name.
 
         Returns:

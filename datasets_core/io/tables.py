@@ -270,7 +270,7 @@ def hugging_face_table(hf: Any, table: pa.Table, rows: RowTable, features: Any) 
         hf: the package.
         table: the rows.
         rows: the same, by their files.
-        features: of the package.
+        features: features of the package.
     """
     schema = features.arrow_schema
     held = rows.whole_files()
@@ -329,7 +329,7 @@ def rows_of_spark(kind: type[T], df: Any, split: str | None, features: Features 
 
 
 def rows_of_files(kind: str, **options: Any) -> Any:
-    """Return the result of `load_dataset` for files of a format; an upward call, as those of `Looked` are."""
+    """Return the result of `load_dataset` for files of a format; a call of a higher layer, like those of `Looked`."""
     for name in _UNSAID.get(kind, ()):
         if options[name] is None or (name, options[name]) == ("on_bad_files", "error"):
             del options[name]

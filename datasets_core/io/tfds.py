@@ -45,8 +45,8 @@ class TfdsForm:
     """What a folder of TensorFlow Datasets says about features.
 
     Attributes:
-        features: of the columns.
-        labels: names of classes by the place of the feature, for files of their own.
+        features: features of the columns.
+        labels: names of classes by the place of the feature, for separate files.
         content: the content of `features.json`.
 
     Raises:
@@ -323,7 +323,7 @@ def write_tfds(
                     out.write("\n".join(names) + "\n")
         if not staged.take_place():
             raise ConfigurationError(
-                f"{target} cannot be put in place by one rename", advice="Choose a folder on another disk", file=target
+                f"{target} cannot be created by one rename", advice="Choose a folder on another disk", file=target
             )
     return sum(int(split["numBytes"]) for split in told)
 
@@ -350,7 +350,7 @@ def _write_split(
     """Write the files of a split; return its description."""
     if count is not None and rows.num_rows is None:
         raise ConfigurationError(
-            "num_shards= needs the number of rows, which a stream does not know", advice="Pass max_shard_size="
+            "num_shards= needs the number of rows, which is unknown for a stream", advice="Pass max_shard_size="
         )
     ends = None
     if count is not None:

@@ -299,7 +299,7 @@ class RecordPlaces:
 
     Args:
         paths: paths of the files.
-        storage_options: for the file system of URLs.
+        storage_options: options for the file system of URLs.
     """
 
     def __init__(self, paths: Sequence[str], storage_options: dict[str, Any] | None) -> None:

@@ -46,8 +46,8 @@ def read_card(text: str, *, path: str) -> Card:
         path: name of the file, which also distinguishes the two.
 
     Raises:
-        ManifestError: broken YAML, or a value of the wrong kind; names the line.
-        ConfigurationError: a path that leaves the repository; names the line.
+        ManifestError: the YAML is broken, or a value has the wrong kind; the error names the line.
+        ConfigurationError: a path leaves the repository; the error names the line.
 
     >>> read_card("---\\nconfigs:\\n- config_name: en\\n  data_files: en/*.csv\\n---\\n# Title\\n", path="README.md").configs
     [ConfigEntry(name='en', data_files={'train': ['en/*.csv']}, data_dir=None, default=False, version=None, options={})]
@@ -100,7 +100,7 @@ def card_nodes(text: str, *, path: str, lines_above: int = 0) -> dict[str, tuple
         lines_above: number of lines of the file above it.
 
     Raises:
-        ManifestError: broken YAML, or not a mapping.
+        ManifestError: the YAML is broken, or is not a mapping.
     """
     return _CardReader(path, lines_above).top_level(text)
 
@@ -131,7 +131,7 @@ def yaml_list(nodes: Iterable[Any]) -> Any:
 
 
 def yaml_text(node: Any) -> str:
-    """Return the YAML of a node, as the libraries of the Hub write it: lines are folded only where they would fold them."""
+    """Return the YAML of a node, as the libraries of the Hub write it: lines are folded only where these would fold them."""
     return str(yaml.serialize(node, Dumper=yaml.SafeDumper, allow_unicode=True))
 
 
@@ -183,7 +183,7 @@ class _CardReader:
         for item in node.value:
             entry = self._config(item)
             if entry.name in found:
-                self._fail(item, f"there are two configs {entry.name!r}")
+                self._fail(item, f"there are two configs named {entry.name!r}")
             if entry.default and default is not None:
                 self._fail(item, f"both {default!r} and {entry.name!r} are marked 'default: true'")
             default = entry.name if entry.default else default
@@ -441,7 +441,7 @@ def read_dataset_infos(text: str | bytes, *, path: str) -> dict[str, DatasetInfo
     """Return the infos of an old `dataset_infos.json`, by config name.
 
     Raises:
-        ManifestError: not such a JSON file; names the line or the config.
+        ManifestError: it is not such a JSON file; the error names the line or the config.
     """
     form = parse_json(text, path=path)
     if not isinstance(form, dict):

@@ -31,7 +31,7 @@ class Edit:
     Attributes:
         values: plain values by key; existing keys keep their place.
         dropped: keys to remove.
-        is_last: True to append a new entry, False to insert it by its name.
+        is_last: True to append a new entry, False to insert it in the order of names.
     """
 
     values: Mapping[str, Any] = field(default_factory=dict)
@@ -43,7 +43,7 @@ def edited_card(text: str | None, edits: Mapping[str, Mapping[str, Edit]], *, pa
     """Return the text of a card with changed entries.
 
     Args:
-        text: the card; None without one.
+        text: the card; None if there is none.
         edits: for `configs` and `dataset_info`, the changes by config; a missing entry is added.
         path: name of the card.
 

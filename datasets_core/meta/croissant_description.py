@@ -54,7 +54,7 @@ class Ids:
         self._taken: set[str] = set()
 
     def new(self, *parts: str) -> str:
-        """Return an identifier that shows a name, the last of `parts`, after the other parts, which are identifiers already."""
+        """Return a new identifier: the first parts, which are identifiers already, followed by the last one, a name."""
         *before, last = parts
         return self._unique("/".join((*before, _segment(last))))
 
@@ -211,7 +211,7 @@ class FieldWriter:
 
 
 def _stepped(path: str, key: str) -> str:
-    """Return a JSON path, and a key after it."""
+    """Return a JSON path extended by a key."""
     key = plain_text(key)
     if _PLAIN_KEY.fullmatch(key):
         return f"{path}.{key}" if path else key

@@ -59,7 +59,7 @@ class Terms:
         """Return the same document with short keys, without keys of vocabularies that do not describe datasets.
 
         Raises:
-            RecursionError: it is nested too deep.
+            RecursionError: it is nested too deeply.
         """
         if depth > _MAX_JSON_LD_DEPTH:
             raise RecursionError
@@ -104,7 +104,7 @@ def parse_croissant(text: str | bytes, *, path: str) -> CroissantDocument:
     'mit, cc0'
 
     Raises:
-        FileFormatError: not the JSON-LD of a dataset, or an invalid node; names the node.
+        FileFormatError: it is not the JSON-LD of a dataset, or has an invalid node; the error names the node.
     """
     try:
         form = json.loads(bounded_json(text))
@@ -128,7 +128,7 @@ class _Parser:
         try:
             self._form: dict[str, Any] = self._terms.plain(form)
         except RecursionError as error:
-            raise self._fault("the description", "is nested too deep") from error
+            raise self._fault("the description", "is nested too deeply") from error
 
     def document(self) -> CroissantDocument:
         form = self._form
@@ -323,7 +323,7 @@ class _Parser:
 
     def _see_object(self, node: Any, what: str) -> None:
         if not isinstance(node, dict):
-            raise self._fault(what, f"is {str(node)[:60]!r} , expected an object")
+            raise self._fault(what, f"is {str(node)[:60]!r}, expected an object")
 
     def _see_unique(self, ids: Sequence[str]) -> None:
         seen: set[str] = set()

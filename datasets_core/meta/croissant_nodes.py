@@ -141,10 +141,10 @@ class CroissantDocument:
 
     Attributes:
         path: the file or URL that it was read from, for messages.
-        facts: what is said of the dataset, by the names of `DatasetInfo`.
+        facts: facts about the dataset, by the names of `DatasetInfo`.
         files: files and file sets by identifier.
         record_sets: record sets by identifier.
-        fields: fields by identifier, those inside others too, with the record set of each.
+        fields: fields by identifier, including those inside others, each with its record set.
     """
 
     path: str
@@ -356,7 +356,7 @@ def parse_json_path(text: str) -> tuple[Step, ...]:
     (('rows', None, 'name'), ('bytes',), ('a b', 0))
 
     Raises:
-        ValueError: not a path, or one with more than keys, positions and wildcards.
+        ValueError: it is not a path of keys, positions and wildcards.
     """
     rest = text.strip()
     if rest.startswith("$"):

@@ -52,10 +52,10 @@ def is_pattern(path: str) -> bool:
 
 @lru_cache(maxsize=256)
 def compiled(pattern: str) -> re.Pattern[str]:
-    """Return the regular expression of a glob: `*` stays within a folder, `**` completely part crosses folders.
+    """Return the regular expression of a glob: `*` stays within a folder, `**` as a whole part crosses folders.
 
     Raises:
-        ConfigurationError: `**` next to other characters, or a reversed range in brackets.
+        ConfigurationError: `**` is next to other characters, or a range in brackets is reversed.
     """
     parts = pattern.split("/")
     last = len(parts) - 1
@@ -147,7 +147,7 @@ def infer_splits(paths: Sequence[str]) -> dict[str, list[str]]:
 
     The rules: sharded names (`data/<split>-00000-of-00003.csv`, any split name), a keyword as a folder's name, a keyword in
     the file's name, and else everything is `train`.  A keyword ends at one of `-._`, a blank, a digit or the name's border.
-    A file that two keywords of one split name is listed once.
+    A file that matches two keywords of one split is listed once.
 
     Raises:
         ConfigurationError: a sharded name with an invalid split name.
@@ -264,7 +264,7 @@ class DataFilesList(list[str]):
             download_config: its `storage_options` are those of the file systems.
 
         Raises:
-            DataFilesNotFoundError: a path or pattern without files.
+            DataFilesNotFoundError: a path or pattern has no files.
         """
         options = getattr(download_config, "storage_options", None)
         found = resolve_data_files(list(patterns), base_path or "", storage_options=options)["train"]
@@ -299,7 +299,7 @@ class DataFilesDict(dict[str, DataFilesList]):
         """Return the files of each split by its paths and patterns; see `DataFilesList.from_patterns`.
 
         Raises:
-            DataFilesNotFoundError: a path or pattern without files.
+            DataFilesNotFoundError: a path or pattern has no files.
         """
         more = base_path, allowed_extensions, download_config
         return cls({split: DataFilesList.from_patterns(each, *more) for split, each in patterns.items()})
@@ -327,7 +327,7 @@ def by_split(data_files: DataFiles) -> dict[str, list[str]]:
     {'dev': ['c.csv']}
 
     Raises:
-        ConfigurationError: a form that means nothing, a split twice, a name that no split can have, or no file at all.
+        ConfigurationError: the form is unknown, a split is named twice or has an invalid name, or there is no file.
     """
     found: dict[str, list[str]] = {}
     for split, value in _pairs(data_files):
@@ -408,13 +408,13 @@ def resolve_data_files(
     Args:
         data_files: path, glob or URL, alone, in a list, or by split.
         base_path: base of relative paths; default: the working directory.
-        storage_options: for the file system of the URLs.
+        storage_options: options for the file system of the URLs.
         of_user: True for patterns of the user, who may name any path; False for those of the dataset's card.
         listing: known listings; files in it are looked up there, at its pinned version.
 
     Raises:
-        DataFilesNotFoundError: a path or pattern without files.
-        ConfigurationError: `data_files` in an unknown form.
+        DataFilesNotFoundError: a path or pattern has no files.
+        ConfigurationError: `data_files` has an unknown form.
     """
     if isinstance(data_files, DataFilesDict):
         return data_files

@@ -138,8 +138,7 @@ class DatasetInfo(_OfFiles):
         splits: the splits, with their sizes and rows.
         download_checksums: size and sha256 of each download, by URL.
         download_size, post_processing_size, dataset_size, size_in_bytes: sizes in bytes.
-        disable_shuffling: True makes a builder that orders rows by the hash of their keys use the keys, or the source
-            order.
+        disable_shuffling: True to order rows by their keys or as in the source, not by the hash of their keys.
         release_notes: changes by version.
         further: JSON that the library stores and does not read.
 
@@ -302,7 +301,7 @@ class DatasetInfo(_OfFiles):
             splits: the splits to describe; default all.
 
         Raises:
-            UnknownSplitError: an unknown split.
+            UnknownSplitError: a split does not exist.
 
         >>> info = DatasetInfo(dataset_name="birds", license="cc0-1.0", features=Features({"name": Value("string")}))
         >>> info.to_croissant()["recordSet"][0]["field"][0]["dataType"]
@@ -425,7 +424,7 @@ def infos_to_croissant(
     """Return one description of all configs of a dataset; see `DatasetInfo.to_croissant`.
 
     Args:
-        infos: of the configs, at least one.
+        infos: infos of the configs, at least one.
         folder: folder of the description.
         splits: the splits to describe.
 
@@ -541,7 +540,7 @@ def parse_json(text: str | bytes, *, path: str, is_strict: bool = True, most_val
     except UnicodeDecodeError as error:
         raise ManifestError(path, f"the JSON is not UTF-8 at byte {error.start}") from error
     except RecursionError as error:
-        raise ManifestError(path, "the JSON is nested too deep") from error
+        raise ManifestError(path, "the JSON is nested too deeply") from error
     except ValueError as error:
         raise ManifestError(path, f"the JSON is invalid: {error}") from error
 

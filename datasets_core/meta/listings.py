@@ -45,8 +45,8 @@ class DatasetFile(NamedTuple):
         name: its path in the dataset, with `/`; unique among the files of the dataset.
         url: its URL; None for a file next to the description, at `name`.
         encoding: its media type.
-        size: bytes; None if unknown.
-        sha256: in hex; None if unknown.
+        size: size in bytes; None if unknown.
+        sha256: sha256 in hex; None if unknown.
         splits: the splits of its rows.
     """
 
@@ -87,7 +87,7 @@ class FilesOrigin(Protocol):
 
 
 def media_type(name: str) -> str:
-    """Return the media type of a file by its name; of a packed file that of the packing.
+    """Return the media type of a file by its name; for a compressed file, that of the compression.
 
     >>> media_type("a/b.csv"), media_type("b.tar.gz"), media_type("b.mp3"), media_type("b")
     ('text/csv', 'application/gzip', 'audio/mpeg', 'application/octet-stream')
@@ -214,12 +214,12 @@ def list_folder(
 
     Args:
         folder: local folder or URL.
-        max_depth: how many levels to go down; 1 is the folder alone, None all.
-        hidden: go into hidden folders too.
-        storage_options: for the file system of a URL.
+        max_depth: number of levels of folders; 1 is the folder alone, None means all.
+        hidden: True to include hidden folders.
+        storage_options: options for the file system of a URL.
 
     Raises:
-        DataFilesNotFoundError: no such folder, or one that may not be listed.
+        DataFilesNotFoundError: the folder does not exist, or may not be listed.
     """
     with looking(folder, "listed"):
         if files.is_url(folder):
@@ -266,7 +266,7 @@ def _around(path: str, storage_options: dict[str, Any] | None) -> FileEntry:
 
 
 def entry_at(path: str, storage_options: dict[str, Any] | None) -> FileEntry | None:
-    """Return the store's entry for one file; None without one.
+    """Return the store's entry for one file; None if there is none.
 
     Raises:
         DataFilesNotFoundError: the system refuses access.
@@ -340,7 +340,7 @@ def opened(path: str, *, most_bytes: int, within: str | None = None) -> BinaryIO
 
     Raises:
         OSError: it cannot be opened.
-        UnfitFileError: a folder, a pipe, a device, too large, or outside the folder.
+        UnfitFileError: it is a folder, a pipe or a device, too large, or outside the folder.
     """
     if not stat.S_ISREG(os.stat(path).st_mode):  # checked before opening, too: opening a device may have effects
         raise UnfitFileError("not a regular file but a pipe, a folder, a device or a socket")
@@ -360,7 +360,7 @@ def opened(path: str, *, most_bytes: int, within: str | None = None) -> BinaryIO
 
 
 def small_bytes(path: str, *, most_bytes: int, within: str | None = None) -> bytes:
-    """Return the whole content of such a file. Args and errors are those of `opened`."""
+    """Return the whole content of an untrusted file. Args and errors are those of `opened`."""
     with opened(path, most_bytes=most_bytes, within=within) as file:
         data = file.read(most_bytes + 1)
     if len(data) > most_bytes:  # it grew meanwhile

@@ -71,7 +71,7 @@ def split_version(path: str) -> tuple[str, str | None]:
     """Return a path, and the version or pattern that follows it after a colon; None if none does. A URL has none.
 
     Raises:
-        ReferenceSyntaxError: numbers with leading zeros.
+        ReferenceSyntaxError: a number of the version has leading zeros.
 
     >>> split_version("data/reviews.py:1.*.*"), split_version("C:/reviews"), split_version("reviews:latest")
     (('data/reviews.py', '1.*.*'), ('C:/reviews', None), ('reviews:latest', None))
@@ -127,7 +127,7 @@ def parse_builder_name(text: str, given: Mapping[str, Any] | None = None) -> Bui
         given: arguments besides the text.
 
     Raises:
-        ReferenceSyntaxError: another text, or a duplicate argument.
+        ReferenceSyntaxError: the text has another form, or an argument twice.
         ArgumentTypeError: an argument in both the text and `given`.
 
     >>> parse_builder_name("MyDataset/en:1.*.*/lower=True")

@@ -37,7 +37,7 @@ def even_splits(split: Any, n: int, drop_remainder: bool = False) -> list[Any]:
 
     Raises:
         ConfigurationError: `n` is not an integer of at least 1, or `split` is not a split.
-        SplitSyntaxError: a text that does not parse.
+        SplitSyntaxError: a text does not parse.
 
     Example:
         >>> [part.to_absolute({"train": 11})[0][1:] for part in even_splits("train", 3)]
@@ -169,7 +169,7 @@ class RowBlocks:
         [1, 4, 1]
 
         Args:
-            runs: of neighbouring rows, each with step 1.
+            runs: runs of neighbouring rows, each with step 1.
         """
         starts = self.ends - self.rows
         parts: list[tuple[Ints, Ints, Ints]] = []
@@ -208,7 +208,7 @@ class RowBlocks:
         [4, 4, 2]
 
         Raises:
-            ValueError: not a result of `to_json`.
+            ValueError: it is not a result of `to_json`.
         """
         try:
             rows, sizes, files = (_decoded(stored[name]) for name in ("rows", "sizes", "files"))
@@ -255,7 +255,7 @@ def parse_row_id(id: str | bytes) -> tuple[str, int]:
     """Return the shard file of a row id, and the row's index in it; an id given as bytes is UTF-8.
 
     Raises:
-        RowIdError: not a row id.
+        RowIdError: it is not a row id.
 
     >>> parse_row_id("reviews-train-00003-of-00012.arrow__32")
     ('reviews-train-00003-of-00012.arrow', 32)

@@ -31,7 +31,7 @@ class FileInstruction:
         examples_in_shard: rows of the whole file; None if unknown.
 
     Raises:
-        ConfigurationError: not a number, or below 0.
+        ConfigurationError: a value is not a number, or is below 0.
 
     >>> FileInstruction("birds-train-00007-of-00010.arrow", skip=700, take=-1, num_examples=551)
     FileInstruction(filename='birds-train-00007-of-00010.arrow', skip=700, take=-1, num_examples=551)
@@ -296,7 +296,7 @@ def shard_file_name(dataset: str, split: str, index: int, total: int, end: str =
 
 @dataclass(repr=False)
 class SplitInfo:
-    """One split as recorded.  None is unknown.
+    """One split as recorded. None means unknown.
 
     Args:
         name: name of the split.
@@ -606,7 +606,7 @@ class SplitDict(dict[str, SplitInfo]):
             ConfigurationError: a split of that name exists.
         """
         if split_info.name in self:
-            raise ConfigurationError(f"There are two splits {split_info.name!r}", advice="Give each split a different name")
+            raise ConfigurationError(f"Two splits are named {split_info.name!r}", advice="Give each split a different name")
         split_info.dataset_name = self.dataset_name or split_info.dataset_name
         super().__setitem__(split_info.name, split_info)
 

@@ -138,7 +138,7 @@ def is_split_name(name: object) -> bool:
 class EvenCut:
     """Part `index` of `n` even parts; its text `(even3[1])` is that of `even_splits(..., 3)[1]`.
 
-    The first parts have one row more where the rows do not divide, unless the remainder is dropped.
+    The first parts have one row more if the rows do not divide evenly, unless the remainder is dropped.
     """
 
     n: int
@@ -370,7 +370,7 @@ class ReadInstruction:
 
     Args:
         split_name: name of the split; the union of all is the text `all`.
-        rounding: with unit `%`, `closest` (default) or `pct1_dropremainder`; other units round nothing.
+        rounding: with unit `%`, `closest` (default) or `pct1_dropremainder`; other units need no rounding.
         from_, to: bounds as in a Python slice; None is an open end.
         unit: `abs` (rows, the default), `%` or `shard`.
 
@@ -586,7 +586,7 @@ class NamedSplit(str):
         """Return slices of this split by percent, in the old spelling of `train[:50%]`.
 
         Args:
-            arg: any of the three that follow, distinguished by its type.
+            arg: one of the three arguments below, recognised by its type.
             k: number of equal slices.
             percent: one slice.
             weighted: weights of consecutive slices.
@@ -646,8 +646,8 @@ def parse_split(value: Any) -> Any:
     {'fit': ReadInstruction('train[:90%]'), 'check': [ReadInstruction('train[90%:]'), ReadInstruction('test')]}
 
     Raises:
-        SplitSyntaxError: a text that does not parse.
-        ConfigurationError: a leaf of another type.
+        SplitSyntaxError: a text does not parse.
+        ConfigurationError: a leaf has another type.
     """
     if isinstance(value, ReadInstruction):
         return value

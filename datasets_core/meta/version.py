@@ -15,7 +15,7 @@ from datasets_core.errors import ArgumentTypeError, ConfigurationError, Referenc
 
 
 class Experiment(enum.Enum):
-    """The base of an author's experiments; members of a plain `enum.Enum` do as well.
+    """The base of an author's experiments; members of a plain `enum.Enum` work as well.
 
     An experiment starts off, and a version switches it on: `Version("2.0.0", experiments={Packing.BY_LENGTH: True})`.
     Once it is proven, its class names it in `__on_by_default__`, and a version opts out with False.
@@ -74,9 +74,9 @@ _PATTERN = rf"(?:{_NUMBER}|(\*))\.(?:{_NUMBER}|(\*))\.(?:{_NUMBER}|(\*))\n?"
 class Version:
     """A version `major.minor.patch` of a dataset: three numbers without leading zeros.
 
-    It compares with other versions and with their text.  A text that is not a version is refused, in `==` too:
-    `version == "1.*.*"` needs `match`, and would silently be False.  None is unequal; versions of the same numbers
-    are equal, regardless of their other attributes.
+    It compares with other versions and with their text.  A text that is not a version is refused, also by `==`: for `version ==
+    "1.*.*"`, which would silently be False, use `match`.  None is unequal; versions of the same numbers are equal, regardless
+    of their other attributes.
 
     Args:
         version_str: the text, or another `Version` to copy.
@@ -88,7 +88,7 @@ class Version:
 
     Raises:
         ReferenceSyntaxError: the text is not a version.
-        UnknownExperimentError: an experiment that is not a member of an enum.
+        UnknownExperimentError: an experiment is not a member of an enum.
         ConfigurationError: the two names of the release have different values.
 
     Example:

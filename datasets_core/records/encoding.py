@@ -516,7 +516,7 @@ class ExampleEncoder:
         rounded: columns with values that float32 cannot represent, each with the number of the first such row.
 
     Raises:
-        CastError: a column that messages cannot store.
+        CastError: messages cannot store a column.
 
     >>> encoder = ExampleEncoder(Features({"a": Value("float64")}))
     >>> [len(record.as_py()) for record in encoder.encode(pa.record_batch({"a": [0.5, 0.1]}))], encoder.rounded

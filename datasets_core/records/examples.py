@@ -110,7 +110,7 @@ class ExampleReader:
 
 
 class _RowMaker(Protocol):
-    """One way to make rows of records."""
+    """A way to convert records to rows."""
 
     @property
     def features(self) -> Features | None: ...

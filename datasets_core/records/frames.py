@@ -241,7 +241,7 @@ class Frames:
     Attributes:
         starts, stops: the bounds of their payloads.
         end: the position after the last of them, where the next frame begins.
-        needs: size of the next frame in bytes, as far as known.
+        needs: size of the next frame in bytes, if known.
         damage: the damage of the next frame; None if it may only be incomplete.
     """
 
@@ -459,7 +459,7 @@ def read_some(stream: Bytes, count: int, name: str) -> bytes:
     """Return at most `count` bytes of a stream; empty at its end.
 
     Raises:
-        ArgumentTypeError: it returns text or None.
+        ArgumentTypeError: the stream returns text or None.
     """
     try:
         found: object = stream.read(count)

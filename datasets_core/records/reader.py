@@ -155,7 +155,7 @@ class LocalRecords(RecordFile):
 
 
 class _OneVersion(io.FileIO):
-    """A local file that raises if the file changes while it is read; pipes have no version."""
+    """A local file whose reads raise an error if the file changes meanwhile; pipes have no version."""
 
     def __init__(self, path: str) -> None:
         super().__init__(path, "rb")
@@ -259,12 +259,12 @@ _FIRST_BYTES = 1 << 14  # bytes read first of a record at an offset; most record
 class TFRecordReader:
     """Reads a TFRecord file.
 
-    Iterating yields the payload of each record.  Records before a damage are yielded first, then a `DamagedRecordError`
+    Iterating yields the payload of each record.  Records before the damage are yielded first, then a `DamagedRecordError`
     reports its position and kind.  Each iteration opens the file again and starts at the beginning.
 
     Args:
         path: a local path, a URL, a `RemoteFile`, or a file object open for reading bytes.
-        compression: "GZIP" or "ZLIB" for the file completely, "" for none; None to detect it from the first bytes.
+        compression: "GZIP" or "ZLIB" for a file compressed as a whole, "" for none; None to detect it from the first bytes.
         verify: True to compare the CRCs of lengths and data.
         index: positions of the records, for `records` and `num_records`: a `RecordIndex` or the path of one; None: the
             file `<file>.idx`, or else an index made by reading the file.
@@ -514,7 +514,7 @@ class TFRecordReader:
 
     @property
     def is_compressed(self) -> bool:
-        """True if the file is compressed completely."""
+        """True if the file is compressed as a whole."""
         if self._compression is None:
             self._compression = compression_of(self._file.at(0, HEAD_BYTES))
         return bool(self._compression)

@@ -206,7 +206,7 @@ def has_index_beside(path: str | os.PathLike[str]) -> bool:
     """Return True if `index_beside` finds an index; only its existence is checked.
 
     Raises:
-        DownloadError: its existence cannot be determined.
+        DownloadError: the existence of the index cannot be determined.
     """
     beside = place_beside(path)
     if isinstance(beside, str):
@@ -222,7 +222,7 @@ def has_index_beside(path: str | os.PathLike[str]) -> bool:
 
 
 def check_current(index: RecordIndex, ranges: RangeFile) -> None:
-    """Check an index that is older than its file against the headers of the present records.
+    """Check an index that is older than its file against the headers of the current records.
 
     A damaged file is compared up to the damage.
 

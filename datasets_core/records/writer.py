@@ -101,7 +101,7 @@ class TFRecordWriter:
 
     Args:
         path: a local path, an fsspec URL, or a file object open for writing bytes, which is written directly and left open.
-        compression: "GZIP" or "ZLIB" for the file completely; None or "" for none.
+        compression: "GZIP" or "ZLIB" to compress the file as a whole; None or "" for none.
         compression_level: from 0 to 9; -1 is the default of zlib.
 
     Raises:
@@ -196,7 +196,9 @@ class TFRecordWriter:
                 self.write(record)
 
     def flush(self) -> None:
-        """Flush to the operating system; a compressed file is flushed in whole blocks, so that it can be read so far."""
+        """Flush to the operating system; a compressed file is flushed in whole blocks, so that everything written so far can
+        be read.
+        """
         self._check_open()
         self._write_held()
         if self._packer is not None:

@@ -185,7 +185,7 @@ class FolderSource:
 
     @property
     def _is_partial(self) -> bool:
-        """True if the user chose some of the files, whose totals are not those of the whole dataset."""
+        """True if the user chose only some of the files, so totals differ from those of the whole dataset."""
         return self.request.data_files is not None or self.request.data_dir is not None
 
     def _known_options(self, entry: ConfigEntry, cls: type[DatasetBuilder]) -> dict[str, Any]:
@@ -547,7 +547,7 @@ def file_source(request: Request, path: str, commits: HubCommits | None = None) 
         if inside is None:
             raise DatasetNotFoundError(
                 f"{request.path!r} is an archive without files of a known format",
-                advice="Extract it, and look",
+                advice="Extract it and check its files",
                 value=request.path,
             )
         name, options, data_files = inside

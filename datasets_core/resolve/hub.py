@@ -151,7 +151,8 @@ def prepared_source(
         request: the request; with data files, a data folder or features of the user, nothing is searched.
         why: what happened to the path, for messages.
         is_blocked: returns True for versions to skip.
-        is_local: False if the path may also be the name of a repository: `org/name` is then no end of a longer path.
+        is_local: False if the path may also be the name of a repository: then `org/name` does not match the end of a longer
+            path.
 
     Raises:
         DatasetNotFoundError: the dataset exists, but not in that version.
@@ -195,10 +196,12 @@ def _is_from(places: set[str], manifest: Manifest) -> bool:
 
 
 def _places(root: str, name: str, config: str | None, path: str, *, is_whole: bool) -> dict[str, set[Version]]:
-    """Return the places that a path means, and the versions that were built from each: the path itself, else one that ends so.
+    """Return the places that a path refers to, with the versions built from each: the path itself, else places that end with
+    it.
 
-    A relative path is the end of a place only if its script ran with all rights of the user: authors of other builds choose
-    their names and versions themselves. Builds of earlier versions have no place, and are known by their sources.
+    A relative path matches the end of a place only if the script of that build ran with all rights of the user, since the
+    authors of other builds choose their names and versions themselves. Builds by earlier versions of the library have no place,
+    and are identified by their sources.
 
     Raises:
         UnknownConfigError: there are several configs, but `config` is not one of them.

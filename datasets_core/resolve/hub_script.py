@@ -45,7 +45,7 @@ class Checkout:
 
     Args:
         hub: Hub client of the user.
-        commit: their listing.
+        commit: listing of the commit.
         folder: folder for the files.
     """
 
@@ -159,7 +159,7 @@ _QUIET = re.compile(r"README\.md|\.git\w+|LICEN[CS]E[\w.]*|CITATION[\w.]*|datase
 
 
 def script_of(commit: HubCommit) -> str | None:
-    """Return the script of a repository, named like the repository or as in TFDS; None without one.
+    """Return the script of a repository, named like the repository or as in TFDS; None if there is none.
 
     >>> from datasets_core.fetch.hub.repository import HubFile
     >>> script_of(HubCommit("org/reviews", "a" * 40, "main", {"reviews.py": HubFile("reviews.py", 1, "b" * 40)}))

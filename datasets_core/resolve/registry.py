@@ -430,7 +430,7 @@ def _inside(path: str, opened: Callable[[str], BinaryIO] | None) -> Iterable[tup
 
 
 def in_archive(path: str) -> tuple[str, Mapping[str, Any], Any] | None:
-    """Return the format of the files in a local archive, its options, and its `data_files`: by split, where it has several.
+    """Return the format of the files in a local archive, its options, and its `data_files`: by split, if it has several.
 
     Splits follow from the names of the members, as in a folder; media are read as one split, with folders as labels.
     """
@@ -456,7 +456,7 @@ def in_archive(path: str) -> tuple[str, Mapping[str, Any], Any] | None:
     work = 0 if is_zip else len(chosen) * os.path.getsize(path)  # a tar is read up to each member
     if len(members) == _MOST_MEMBERS or work > _MOST_BYTES or not is_known:
         told = f"{path} is read as one split, though its files are named as several: {', '.join(splits)}"
-        warnings.warn(f"{told}. Extract it and load the folder to have these.", DataFilesWarning, stacklevel=2)
+        warnings.warn(f"{told}. Extract it and load the folder to get these splits.", DataFilesWarning, stacklevel=2)
         return name, options, path
     scheme = "zip" if is_zip else "tar"
     return name, options, {split: [f"{scheme}://{member}::{path}" for member in found] for split, found in splits.items()}

@@ -122,7 +122,7 @@ class HubCommits:
         return listed
 
     def read(self, commit: HubCommit, path: str) -> str | None:
-        """Return the text of a small file of a commit; None without one.
+        """Return the text of a small file of a commit; None if there is none.
 
         Raises:
             DownloadError: the file cannot be fetched.
@@ -199,7 +199,7 @@ class Location(NamedTuple):
         ('hub', 'store')
 
         Raises:
-            ConfigurationError: a text that no path can be.
+            ConfigurationError: the text cannot be a path.
         """
         try:
             os.fsencode(path)

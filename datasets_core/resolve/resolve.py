@@ -65,7 +65,7 @@ def root_of(request: Request) -> str:
 
 
 def root_of_builder(request: Request, builder: DatasetBuilder) -> str:
-    """As `root_of`; for the Hub it is the repository, independent of the commit."""
+    """Like `root_of`; for the Hub it is the repository, independent of the commit."""
     if builder.repo_id is None or builder.commit_sha is None:
         return root_of(request)
     return f"{PREFIX}{builder.repo_id}"

@@ -23,7 +23,7 @@ from datasets_core.meta.info import Card, DatasetInfo
 from datasets_core.meta.reference import OF_TFDS
 from datasets_core.resolve.folder import read_folder_card, recorded_info
 from datasets_core.resolve.request import DEFAULT, Kind, Request, Trust
-from datasets_core.scripting.modules import Script, read_script, scan
+from datasets_core.scripting.modules import Script, collection_of, read_script, scan
 from datasets_core.scripting.sandbox.children import Children, Home
 from datasets_core.scripting.sandbox.grants import Granted, OwnFiles, check_folder, visible
 from datasets_core.scripting.script import load, ran
@@ -259,11 +259,12 @@ class SandboxedSource:
             held.children.close()
 
     def _confinement(self, script: Script, data_files: DataFilesDict | None) -> ScriptSandbox:
-        """Return the sandbox of the script: its folder, its downloads, and the files named by the user."""
+        """Return the sandbox of the script: its folder or collection, its downloads, and the files named by the user."""
         from datasets_core.scripting.sandbox.builder import ScriptSandbox
 
         asked, folder = self.request, os.path.dirname(script.path)
-        check_folder(folder, "The folder of the script")
+        whole = collection_of(script.path) or folder
+        check_folder(whole, "The folder of the script")
         read_registered(os.path.join(folder, CHECKSUMS_NAME), within=folder)  # and no user file behind a link
         downloads = settings().downloads_dir
         if asked.download_config is not None and asked.download_config.cache_dir is not None:
@@ -274,7 +275,7 @@ class SandboxedSource:
         users = _named_by_user(asked.data_dir, data_files, folder)
 
         def start(named: Sequence[str], without: Sequence[str] = ()) -> Children:
-            seen = [visible(folder, without), *map(visible, named)]
+            seen = [visible(whole, without), *map(visible, named)]
             readable = tuple(path for places, _ in seen for path in places)
             listed = tuple(path for _, places in seen for path in places)
             how: dict[str, Any] = {"load": _load_request(script), "preload": _preload(script)}
@@ -283,10 +284,10 @@ class SandboxedSource:
         rules = partial(Granted, script.path, mark=home.mark)
         return ScriptSandbox(
             start(users),
-            rules(roots=(folder, home.files, *users), holds_user_data=bool(users)),
+            rules(roots=(whole, home.files, *users), holds_user_data=bool(users)),
             folder,
             self.standing.own_files(home),
-            (start((), users), rules(roots=(folder, home.files), without=users, holds_user_data=False)) if users else None,
+            (start((), users), rules(roots=(whole, home.files), without=users, holds_user_data=False)) if users else None,
         )
 
 

@@ -87,6 +87,24 @@ def collected_imports(node: ast.Import | ast.ImportFrom, *, guarded: bool) -> It
             yield Collected(module, names, guarded)
 
 
+def collection_of(script: str) -> str | None:
+    """Return the folder of the dataset collection that a script is part of; None if it is part of none.
+
+    It is the nearest folder above the script that has the name of a collection and is a package of Python.
+
+    Args:
+        script: absolute path of the script.
+
+    >>> collection_of("/scripts/birds.py")
+    """
+    folder = os.path.dirname(script)
+    while folder != os.path.dirname(folder):
+        if os.path.basename(folder) in COLLECTIONS and os.path.isfile(os.path.join(folder, "__init__.py")):
+            return folder
+        folder = os.path.dirname(folder)
+    return None
+
+
 def files_of(folder: str, wanted: Collected, *, but: str, place: Place = ON_DISK) -> list[tuple[str, str]]:
     """Return (dotted name, file) of the modules that an import from a collection loads, as far as they are found.
 
@@ -94,7 +112,7 @@ def files_of(folder: str, wanted: Collected, *, but: str, place: Place = ON_DISK
     first parts of their names may be missing.
 
     Args:
-        folder: of the script.
+        folder: folder of the script.
         wanted: the import.
         but: the script itself, which is not one of its own modules.
         place: returns which files exist.
@@ -209,16 +227,17 @@ def read_script(path: str | os.PathLike[str], *, is_confined: bool = False, plac
 
     Args:
         path: the script.
-        is_confined: True for an untrusted script: only files that resolve into its folder are read, up to a size.
+        is_confined: True for an untrusted script: only files that resolve into its folder, or into its collection, are
+            read, up to a size.
         place: finds modules next to the script; it may fetch them on use.
 
     Raises:
         DatasetNotFoundError: the file does not exist.
-        ScriptError: not Python, too large, or a relative import from outside the script's folder or from a URL.
+        ScriptError: the script is not Python or too large, or imports from outside its folder or from a URL.
     """
     full = os.path.abspath(os.fspath(path))
     folder, stem = os.path.dirname(full), os.path.basename(full).removesuffix(".py")
-    within, num_bytes = folder if is_confined else None, 0
+    within, num_bytes = collection_of(full) or folder if is_confined else None, 0
     modules = [_read_module(full, stem, within=within)]
     names = {stem, ""}
     for module in modules:  # grows while it is walked
@@ -338,11 +357,11 @@ def scan(path: str, text: bytes) -> Imports:
     """Return all imports in a text.
 
     Raises:
-        ScriptError: the text is not Python; names the line.
+        ScriptError: the text is not Python; the error names the line.
     """
     try:
         if codecs.lookup(tokenize.detect_encoding(io.BytesIO(text).readline)[0]).name in _SLOW_CODECS:
-            raise ScriptError(path, "it is written in an encoding that no script needs", advice="Write it as UTF-8")
+            raise ScriptError(path, "it is written in an unsupported encoding", advice="Write it as UTF-8")
         tree = ast.parse(text, path)
         _refuse_remote(tree, path, text)
     except SyntaxError as error:
@@ -350,7 +369,7 @@ def scan(path: str, text: bytes) -> Imports:
     except (ValueError, tokenize.TokenError) as error:  # a null byte
         raise ScriptError(path, f"it is not valid Python ({error})") from error
     except (RecursionError, MemoryError) as error:
-        raise ScriptError(path, "its expressions are nested too deep") from error
+        raise ScriptError(path, "its expressions are nested too deeply") from error
     relative: list[Relative] = []
     needed: list[tuple[str, int]] = []
     collected: list[Collected] = []

@@ -65,7 +65,7 @@ def ran(script: Script, work: Callable[[], T], *, doing: str, deadline: Deadline
         script: the script.
         work: runs the code.
         doing: "importing it", "creating its builder".
-        deadline: of the work.
+        deadline: deadline of the work.
 
     Raises:
         MissingDependencyError: a package is not installed.
@@ -119,8 +119,8 @@ def rewritten(text: bytes, path: str, own: Mapping[str, str] = MappingProxyType(
     `__import__` of a constant name.  Lines and columns do not change.
 
     Args:
-        text: of the module.
-        path: of the file.
+        text: text of the module.
+        path: path of the file.
         own: modules of the script, including those of its collection, by their names in the text.
 
     >>> space = {}
@@ -187,6 +187,7 @@ class _Finder:
     def __init__(self) -> None:
         self.lock = threading.RLock()
         self.modules: dict[str, Module] = {ROOT: FOLDER}
+        self.scripts: dict[str, Script] = {}
         self.classes: dict[str, type[DatasetBuilder]] = {}
 
     def find_spec(
@@ -205,7 +206,7 @@ class _Finder:
 
     def add(self, script: Script) -> None:
         """Make the script's modules importable."""
-        self.modules[script.package] = FOLDER
+        self.modules[script.package], self.scripts[script.package] = FOLDER, script
         for module in script.modules:
             parents = module.name.split(".")[:-1] if module is not script.modules[0] else []
             for depth in range(1, len(parents) + 1):
@@ -216,9 +217,24 @@ class _Finder:
             send_by_value(importlib.import_module(ROOT))
 
 
+class _ScriptModule(ModuleType):
+    """A module of a script. It is pickled as its name and the texts of the script, since its values may not be."""
+
+    def __reduce__(self) -> tuple[Callable[..., ModuleType], tuple[_Shipped | None, str]]:
+        script = _finder.scripts.get(".".join(self.__name__.split(".")[:2]))
+        return _imported, (_Shipped(script) if script is not None else None, self.__name__)
+
+
+def _imported(_: _Shipped | None, name: str) -> ModuleType:
+    return importlib.import_module(name)
+
+
 class _Loader(InspectLoader):
     def __init__(self, module: Module) -> None:
         self.module = module
+
+    def create_module(self, spec: ModuleSpec) -> ModuleType:
+        return _ScriptModule(spec.name)
 
     def is_package(self, fullname: str) -> bool:
         return self.module.is_package
@@ -281,7 +297,7 @@ class _Shipped:
     """A script as an attribute of its builder class.
 
     Engines send classes of a script by value.  With this attribute the texts are sent along, and unpickling makes them
-    importable:: a relative import inside a function works in the worker too.
+    importable: a relative import inside a function works in the worker too.
     """
 
     script: Script

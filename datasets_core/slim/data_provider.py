@@ -62,7 +62,7 @@ class DataProvider(ABC):
             items: a list or tuple of names.
 
         Raises:
-            ArgumentTypeError: `items` is not a list, such as a single name.
+            ArgumentTypeError: `items` is not a list but, for example, a single name.
             UnknownItemError: an item is unknown.
             OutOfRangeError: there are no more samples.
         """

@@ -40,8 +40,8 @@ class BuilderReader(SampleReader):
     """Reads files like `load_dataset`: each sample is a row, as a dict, and its key is the row number, from 0.
 
     `RowDecoder` makes items from rows.  If no options are needed, a dataset may use the name of the format, such as
-    `"csv"`, as its reader.  Each file is read separately; if types or labels are inferred from the content, pass
-    `features=` to make them equal in all files.
+    `"csv"`, as its reader.  Each file is read separately; if types or labels are inferred from the content, pass `features=` so
+    that they are the same in all files.
 
     Args:
         format: `"csv"`, `"json"`, `"parquet"`, `"text"`, or any other format of a builder.

@@ -423,7 +423,7 @@ class LookupTensor(Tensor):
         shape_keys, shape, default_value: as for `Tensor`.
 
     Raises:
-        ConfigurationError: see `Tensor`; or the table is invalid.
+        ConfigurationError: the table is invalid; see also `Tensor`.
 
     Example:
         >>> LookupTensor("name", LookupTable({"wren": 0, "owl": 1})).tensors_to_item({"name": bytes_array(["owl", "rook"])})

@@ -389,7 +389,7 @@ class Image(ItemHandler):
         channels: 1 for gray, 3 for RGB, 4 for RGBA; 0 for those of the image.
         dtype: dtype of the array: a numpy dtype, its name, or a TensorFlow dtype.
         repeated: True for any number of images of the same size; the array then has an additional first dimension.
-        dct_method: `"INTEGER_FAST"` or `"INTEGER_ACCURATE"`; is ignored. Pillow uses the accurate method, so the pixels
+        dct_method: `"INTEGER_FAST"` or `"INTEGER_ACCURATE"`; ignored. Pillow uses the accurate method, so the pixels
             of a JPEG differ by a few levels from those of TensorFlow, which uses the fast method by default.
 
     Raises:

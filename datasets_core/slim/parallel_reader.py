@@ -172,7 +172,7 @@ class ParallelReader(Runner):
     """Reads several files at a time into a common queue.
 
     Args:
-        reader_class: see `Dataset`'s reader.
+        reader_class: see the reader of `Dataset`.
         common_queue: a `RandomShuffleQueue` or a `FIFOQueue`.
         num_readers: number of files read at a time.
         reader_kwargs: arguments of the readers.

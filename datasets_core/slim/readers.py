@@ -261,7 +261,7 @@ class TFRecordReader(_BlockReader):
     A damaged record raises an error after the undamaged records before it.
 
     Args:
-        compression: "GZIP" or "ZLIB" for the files completely, "" for none; None to detect it from the first bytes.
+        compression: "GZIP" or "ZLIB" for files compressed as a whole, "" for none; None to detect it from the first bytes.
         verify: True to compare the CRCs.
         options: a `TFRecordOptions` of TensorFlow, or the name of a compression.
 
@@ -419,7 +419,7 @@ class FixedLengthRecordReader(_BlockReader):
         header_bytes: size of the header of each file in bytes.
         footer_bytes: size of the footer in bytes.
         hop_bytes: distance between the starts of two records in bytes; default: the record size.
-        encoding: "GZIP" or "ZLIB" for the files completely, "" for none; None to detect gzip from the first bytes.
+        encoding: "GZIP" or "ZLIB" for files compressed as a whole, "" for none; None to detect gzip from the first bytes.
 
     Raises:
         ConfigurationError: a length is invalid, or the encoding unknown.

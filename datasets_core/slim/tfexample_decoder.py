@@ -162,7 +162,7 @@ class MessageDecoder(DataDecoder):
         """
 
     def _direct_keys(self, items: list[str]) -> list[str | None]:
-        """Return for each item the key whose values it is unchanged, or None if its handler is needed."""
+        """Return, for each item, the key whose unchanged values it is, or None if its handler must be called."""
         return [None] * len(items)
 
     def _made(self, item: str, columns: Columns, block: RecordBlock) -> Iterator[Any]:

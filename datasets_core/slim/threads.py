@@ -313,7 +313,7 @@ class Origin:
 
     Attributes:
         unit: the work unit.
-        path: its file.
+        path: the file of the unit.
         positions: positions of the samples in the file.
         first: number of the first sample in the file.
     """

@@ -107,7 +107,7 @@ class StagedFolder:
     def sync(self) -> None:
         """Synchronize all files to the disk before they replace others.
 
-        If they replace nothing, this is left to the system, as for any copy, since it takes as long as the copy."""
+        If there is nothing to replace, this is left to the system, as for any copy, since it takes as long as the copy."""
         with files.disk_errors(self.target):
             for folder, _, names in os.walk(self.path):
                 for name in names:
@@ -116,7 +116,7 @@ class StagedFolder:
 
 
 def exchange(one: str, other: str) -> bool:
-    """Swap two folders of one file system in one step; False if the system or the file system cannot.
+    """Swap two folders of one file system in one step; return False if the system or the file system cannot do that.
 
     >>> import os, tempfile
     >>> with tempfile.TemporaryDirectory() as folder:
@@ -250,9 +250,9 @@ def write_whole(
 
     Args:
         path: the target.
-        schema: of the batches, whose metadata may differ from it.
+        schema: schema of the batches, whose metadata may differ from it.
         batches: the rows.
-        as_stream: in Arrow's stream format, instead of its file format.
+        as_stream: True to write Arrow's stream format instead of its file format.
         needed: bytes, where known, for the error of a full disk.
 
     Raises:

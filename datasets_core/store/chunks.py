@@ -64,7 +64,7 @@ class Chunks:
         return self._before + len(self.taken)
 
     def take(self) -> list[Any]:
-        """The next chunk, empty at the end; `taken` holds it even if the generator fails.
+        """Return the next chunk, empty at the end; `taken` holds it even if the generator fails.
 
         Raises:
             ChangedRowsError: rows that were not copied were changed.

@@ -179,9 +179,8 @@ _PLAIN = (bool, int, float, complex, str, bytes, type(None))
 
 
 def set_by_program(function: types.FunctionType) -> list[tuple[str, str]]:
-    """Return module and attribute of what a function may read of Python and of installed packages that a program can set:
-
-    plain values and the user's functions and classes in installed modules and classes, builtins, and `sys.modules`.
+    """Return module and attribute of each value that a function may read from Python or installed packages and a program can
+    set: plain values and the user's functions and classes in installed modules and classes, builtins, and `sys.modules`.
 
     >>> set_by_program(lambda: sys.modules["helpers"])
     [('sys', 'modules')]
@@ -224,7 +223,7 @@ def is_set(value: Any) -> bool:
 
 
 def value_at(module: str, name: str) -> Any:
-    """Return an attribute of a module; of `sys.modules` what a program made or changed.
+    """Return an attribute of a module; for `sys.modules`, only what a program made or changed.
 
     Raises:
         ImportError: there is no such module.
@@ -239,7 +238,7 @@ def value_at(module: str, name: str) -> Any:
 
 
 def changed_in_memory(name: str) -> dict[str, Any]:
-    """Return what a loaded module of the user holds otherwise than its file says; all of a module without a file."""
+    """Return the attributes of a loaded module of the user that differ from its file; all of them if it has no file."""
     module = sys.modules.get(name)
     if not isinstance(module, types.ModuleType) or name in ("__main__", "__mp_main__") or is_installed(module):
         return {}
@@ -254,7 +253,7 @@ def changed_in_memory(name: str) -> dict[str, Any]:
 
 
 def foreign_parts(value: Any) -> Sequence[Any] | None:
-    """Return the parts that identify a value whose pickled state has too much or differs in each process; None for other
+    """Return the parts that identify a value whose pickled state contains too much or differs in each process; None for other
     values.
 
     >>> foreign_parts("text") is None
@@ -353,7 +352,7 @@ _ASKS = {"import_module", "__import__"}
 def imported_sources(imports: Iterable[tuple[int, str]], package: str | None) -> dict[str, str | types.ModuleType]:
     """Return the files of the user's modules that imports read, by full name; the module itself if it has no file.
 
-    Imports nothing but the packages around a module.
+    Only the packages that contain a module are imported.
 
     Args:
         imports: level and name of each.

@@ -57,19 +57,19 @@ class Journal(Generic[E]):
     """Finished parts of a build or of a write, one JSON line for each; first read, then entered as a context manager, which
     opens it for appending.
 
-    The first line describes the work; each further line describes data on the disk, and is on the disk itself before
+    The first line describes the work; each further line describes data on the disk, and is synchronized to the disk before
     anything else is written.  A journal of other work is not used; a damaged one is used up to its last complete line.
 
     Args:
-        path: local.
+        path: local path.
         header: description of the work: plain JSON.
         encode: converts an entry to plain JSON.
         decode: converts such a line to an entry; an exception in it ends the reading.
-        is_lazy: True to have entries on the disk itself every 1,000 or 30 seconds, and at the end; a process that is killed
-            loses none, a machine that is switched off loses those.
+        is_lazy: True to synchronize entries to the disk every 1,000 or 30 seconds, and at the end: a process that is killed
+            loses none, but a machine that is switched off may lose the last ones.
 
     Attributes:
-        entries: of the file, and those that were added.
+        entries: entries of the file, and those added since.
     """
 
     def __init__(
@@ -109,7 +109,7 @@ class Journal(Generic[E]):
         return self
 
     def keep(self, entries: Sequence[E]) -> None:
-        """Keep only some entries: the data of the others are not on the disk."""
+        """Keep only these entries: the data of the others are not on the disk."""
         if self._out is not None and len(entries) == len(self.entries):
             return
         self.entries = list(entries)
@@ -120,7 +120,7 @@ class Journal(Generic[E]):
             self._out = open(self._path, "ab", buffering=0)  # noqa: SIM115 - closed with the journal
 
     def add(self, entry: E) -> bool:
-        """Append an entry about data on the disk; True if all entries are on the disk itself when this returns."""
+        """Append an entry about data on the disk; return True if all entries are synchronized to the disk."""
         assert self._out is not None
         line = memoryview(json.dumps(self._encode(entry)).encode() + b"\n")
         with files.disk_errors(self._path):
@@ -201,7 +201,7 @@ class Staging:
         return os.path.join(self.folder, JOURNAL_NAME)
 
     def discard(self) -> None:
-        """Remove the folder and what is in it."""
+        """Remove the folder and its content."""
         with files.disk_errors(self.folder), contextlib.suppress(FileNotFoundError):
             shutil.rmtree(self.folder)
 
@@ -228,7 +228,7 @@ class Staging:
 
         Args:
             manifest: its shards by their staged names, in reading order.
-            storage_options: for fsspec, if the target is a URL.
+            storage_options: options for fsspec, if the target is a URL.
             has_schema: True if the manifest has the schema hash of these shards, so that no shard is opened to compute it.
             sent_to: the URL of a folder in the same store that has those shards that are not staged here; it is removed.
 
@@ -334,7 +334,7 @@ class Staging:
 
 
 def _named(manifest: Manifest, *, by_content: bool) -> Manifest:
-    """Return the manifest with final names, in its splits too."""
+    """Return the manifest with final names, also in its splits."""
     info = manifest.info.copy()
     shards: list[ShardRecord] = []
     for split, records in manifest.split_shards().items():
@@ -439,7 +439,7 @@ def put_file(store: Any, local: str, remote: str, size: int) -> None:
 
 
 def _copy(store: Any, source: str, target: str, size: int) -> None:
-    """Copy an object within a store, and see that it is whole."""
+    """Copy an object within a store, and check that the copy is complete."""
     store.copy(source, target)
     store.invalidate_cache()
     if not _is_there(store, target, size):
@@ -487,7 +487,7 @@ class Garbage:
     Attributes:
         path: its path.
         size: bytes.
-        kind: "staging" (an unfinished build), "temporary" (an unfinished file) or "orphan" (a shard of a replaced dataset),
+        kind: "staging" (an unfinished build), "temporary" (an unfinished file), "orphan" (a shard of a replaced dataset),
             or "unused" (a result of a transform in `<cache>/transforms` not used for 30 days).
     """
 
@@ -497,7 +497,7 @@ class Garbage:
 
 
 def find_garbage(folder: str, *, min_age_seconds: float = _MIN_AGE_SECONDS) -> list[Garbage]:
-    """Everything below `folder` that no running process uses.
+    """Return everything below `folder` that no running process uses.
 
     Temporaries count when their process has ended, their lock is free and nothing in them changed for `min_age_seconds`;
     shards when their dataset was replaced that long ago.
@@ -511,7 +511,7 @@ def find_garbage(folder: str, *, min_age_seconds: float = _MIN_AGE_SECONDS) -> l
 
 
 def _unused(folder: str, latest: float) -> Iterator[Garbage]:
-    """Results of transforms: folders with a manifest, and indices, whose last use is long ago."""
+    """Return the results of transforms that were last used long ago: folders with a manifest, and indices."""
     for group in _version_folders(folder, 1):
         for path in [group, *(os.path.join(group, name) for name in os.listdir(group))]:
             with contextlib.suppress(FileNotFoundError):
@@ -525,20 +525,20 @@ def _unused(folder: str, latest: float) -> Iterator[Garbage]:
 
 
 def find_temporaries(folder: str, *, min_age_seconds: float = _MIN_AGE_SECONDS) -> list[Garbage]:
-    """Unfinished files of ended processes below a folder that other programs use too, such as the hub cache."""
+    """Return unfinished files of ended processes below a folder that other programs use too, such as the hub cache."""
     latest = time.time() - min_age_seconds
     with files.disk_errors(folder, action="read"):
         return [found for here, _, names in os.walk(folder) for found in _temporaries(here, names, latest)]
 
 
 def dead_work(cache_dir: str, *, min_age_seconds: float = _MIN_AGE_SECONDS) -> list[Garbage]:
-    """Unfinished builds and files in a cache that no running process uses; only folders of datasets are inspected."""
+    """Return unfinished builds and files in a cache that no running process uses; only folders of datasets are inspected."""
     latest = time.time() - min_age_seconds
     return [found for depth in (2, 3) for folder in _version_folders(cache_dir, depth) for found in _dead_work(folder, latest)]
 
 
 def remove_garbage(found: Iterable[Garbage]) -> int:
-    """Remove it; return the number of bytes freed.
+    """Remove the file or folder; return the number of bytes freed.
 
     Raises:
         DatasetDiskError: the disk is read-only or forbidden.

@@ -73,7 +73,7 @@ class Difference:
         level: "patch", "minor" or "major", from the rows.
         summary: the differences, a line each; empty without any.
         first_differences: the first rows that differ, split by split.
-        old_version, new_version: the recorded versions; None without one.
+        old_version, new_version: the recorded versions; None if there is none.
     """
 
     level: str
@@ -102,7 +102,7 @@ class Difference:
 
     @property
     def right_version(self) -> Version | None:
-        """The version that the new one should have at least, after the old one; None if that has none."""
+        """The lowest version that the new one should have, given the old one; None if the old one has none."""
         if self.old_version is None or not self.summary:
             return self.old_version
         major, minor, patch = self.old_version.tuple
@@ -110,7 +110,7 @@ class Difference:
         return Version(".".join(map(str, numbers[self.level])))
 
     def to_dict(self) -> dict[str, Any]:
-        """Plain values for JSON; values of rows as their text."""
+        """Return plain values for JSON; values of rows are given as text."""
         shown = [
             {"split": row.split, "row": row.row, "column": row.column, "old": _text(row.old), "new": _text(row.new)}
             for row in self.first_differences
@@ -231,7 +231,7 @@ def _renamed(changes: list[FeatureChange]) -> dict[str, str]:
 
 
 def _have_names(old: FeatureType, new: FeatureType) -> bool:
-    """Return True if one of two features has classes with names, and the other has such classes too, or texts."""
+    """Return True if one of two features has classes with names, and the other has such classes too, or text."""
     kinds = [isinstance(feature, ClassLabel) and bool(feature.names) for feature in (old, new)]
     texts = [isinstance(feature, Value) and "string" in feature.dtype for feature in (old, new)]
     return any(kinds) and all(kind or text for kind, text in zip(kinds, texts, strict=True))
@@ -274,7 +274,7 @@ def compare(
     Args:
         old, new: folders or URLs of finished datasets.
         limit: maximum number of differing rows to keep.
-        storage_options: for fsspec.
+        storage_options: options for fsspec.
 
     Raises:
         DatasetNotFoundError: one of the folders does not contain a finished dataset.
@@ -312,9 +312,9 @@ def compare_staged(
     Args:
         old: folder or URL of the finished dataset.
         folder: folder of the staged shards.
-        manifest: of these shards; not written yet.
+        manifest: manifest of these shards; not written yet.
         limit: maximum number of differing rows to keep.
-        storage_options: for fsspec, if either is a URL.
+        storage_options: options for fsspec, if either is a URL.
 
     Raises:
         DatasetNotFoundError, ManifestError, DamagedShardError: as `compare`.
@@ -516,7 +516,7 @@ class _Comparison:
 
 
 def _side_by_side(old: RowTable, new: RowTable, rows: int) -> Iterator[tuple[int, pa.RecordBatch, pa.RecordBatch]]:
-    """Yield the first `rows` rows of both, in batches of the same rows, regardless of the batches of each."""
+    """Yield the first `rows` rows of both versions, in batches of the same rows, regardless of the batches of each version."""
     sides = [table.batches(_ROWS, 0, rows) for table in (old, new)]
     held: list[Any] = [None, None]
     start = 0

@@ -167,7 +167,7 @@ def differing(old: pa.Array, new: pa.Array, feature: FeatureType | None = None) 
 
 
 def plain_values(array: pa.Array) -> pa.Array:
-    """Return the values of extension types and dictionaries; maps as lists of pairs."""
+    """Return the stored values of extension types and the decoded ones of dictionaries; maps become lists of pairs."""
     if isinstance(array, pa.ExtensionArray):
         array = array.storage
     if types.is_map(array.type):
@@ -318,11 +318,11 @@ def split_fingerprints(
     Args:
         folder: a finished dataset.
         manifest: what it contains.
-        on_rows: called with the number of further rows done.
-        storage_options: for fsspec.
+        on_rows: called repeatedly with the number of rows hashed since the last call.
+        storage_options: options for fsspec.
 
     Raises:
-        DamagedShardError: a shard is missing, cut or altered.
+        DamagedShardError: a shard is missing, truncated or altered.
     """
     found = {}
     for split, lengths in manifest.split_lengths().items():
@@ -346,7 +346,7 @@ def data_fingerprint(splits: Mapping[str, str]) -> str:
 
 
 class RowDigest:
-    """The digest of rows that come batch by batch.
+    """The digest of rows that arrive in batches.
 
     >>> digest = RowDigest(Features.from_dict({"a": {"dtype": "int8", "_type": "Value"}}))
     >>> digest.update(pa.record_batch({"a": pa.array([1, None], pa.int8())}))

@@ -91,7 +91,7 @@ class ValueWriter:
             elif isinstance(error, UnhashableError):
                 raise
             elif isinstance(error, RecursionError):
-                raise self._unhashable(f"a {_name(type(value))} is nested too deep") from error
+                raise self._unhashable(f"a {_name(type(value))} is nested too deeply") from error
             else:
                 raise self._unhashable(f"a {_name(type(value))} cannot be read ({error})") from error
         finally:
@@ -107,7 +107,7 @@ class ValueWriter:
             self.write(value)
 
     def _named(self, kind: str, values: Mapping[str, Any], step: str) -> None:
-        """Values by name, in order; `step` says what a name is, for messages."""
+        """Write values by name, in order; `step` says what a name is, for messages."""
         self._sink(f"{kind}[{len(values)}]".encode())
         for name, value in values.items():
             self._put("name", name.encode("utf-8", "surrogatepass"))
@@ -208,7 +208,7 @@ class ValueWriter:
                     self.write(owner)
 
     def _write_python_function(self, value: types.FunctionType) -> None:
-        """Write a function by code, defaults, closure and the globals its code reads; not by its file and line."""
+        """Write a function by its code, defaults, closure and the globals that it reads; not by its file and line."""
         if self._is_known(value):
             return
         home: Any = value.__globals__.get("__name__")
@@ -693,7 +693,7 @@ def fingerprint(*parts: Any, what: str = "This transform") -> str:
 
 
 def _users_level() -> int:
-    """Return how many calls above the caller the first line outside of this library is."""
+    """Return the number of calls between the caller and the first line outside of this library."""
     frame, level = sys._getframe(1), 1
     while frame.f_back is not None and is_of_library(str(frame.f_globals.get("__name__"))):
         frame, level = frame.f_back, level + 1

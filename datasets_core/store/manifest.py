@@ -272,15 +272,16 @@ class Manifest:
         sources: the source files of the build.
         created: when, as ISO time in UTC; "" where unknown.
         identity: identity of builder and inputs; "" if unknown.
-        write_order: the order of the rows of a split: "source" as they came, "hash" of their keys, or "key".
+        write_order: the order of the rows of a split: "source" (as generated), "hash" (by the hash of their keys) or "key".
         disable_shuffling: True if the user turned off the order by hash.
         max_rows: maximum number of rows taken from each split; None: all.
         schema: the hash of the Arrow schema of the shards; "" if unknown.
         denied: descriptions of accesses denied to a sandboxed script: with them it might yield other rows.
         confined: the folder or repository of a script that ran in the sandbox; "" for other builds. In the cache such a build
-            stands for no other place.
-        commit: that of its repository on the Hub; "" without one.
-        origin: the folder of a local dataset, of its script or data files: the build is used for no other. "" if unknown.
+            is not used for any other place.
+        commit: commit of its repository on the Hub; "" without one.
+        origin: the folder of a local dataset, of its script or data files: the build is not used for another folder. "" if
+            unknown.
         built_with: options of the build that decide which rows are in which shard and batch; empty if unknown.
         blocks: row ranges of each split in its source files, as text (`store/pieces.py`); for splits whose rows have the order
             of their source files.
@@ -321,7 +322,7 @@ class Manifest:
         return lengths
 
     def digests(self) -> list[tuple[str, str]]:
-        """Return the split and the hash of each shard, which identify the rows; of very many one hash for all."""
+        """Return the split and the hash of each shard, which identify the rows; for very many shards, one hash for all."""
         if len(self.shards) <= MAX_IN_JSON:
             return [(shard.split, shard.sha256) for shard in self.shards]
         from datasets_core.store.shard_records import content_of
@@ -369,7 +370,7 @@ def runs(counts: Iterable[int]) -> tuple[tuple[int, int], ...]:
 
 
 def manifest_files(manifest: Manifest) -> dict[str, bytes]:
-    """Return the names and contents of the files of a manifest, `dataset_info.json` last; an index of shards that is there
+    """Return the names and contents of the files of a manifest, `dataset_info.json` last; an index of shards that exists
     already is not among them.
     """
     if len(manifest.shards) <= MAX_IN_JSON and manifest.index is None:
@@ -628,13 +629,11 @@ def check_tail(path: str, kind: str, size: int, tail: bytes, *, advice: str | No
         )
     footer = int.from_bytes(tail[-len(magic) - 4 : -len(magic)], "little", signed=True)
     if not 0 < footer <= size - 2 * len(magic) - 4:
-        raise DamagedShardError(path, f"a footer of {footer} bytes in a file of {size} bytes", advice=advice)
+        raise DamagedShardError(path, f"its footer of {footer} bytes does not fit into its {size} bytes", advice=advice)
 
 
 def sound_mark(path: str) -> str:
-    """Return the path of the empty file in the cache that marks every value of a local file, in its current form, as
-    checked.
-    """
+    """Return the path of the empty file in the cache that records that a local file, in its current form, was fully checked."""
     found = os.stat(local_path(path))
     parts = (found.st_dev, found.st_ino, found.st_size, found.st_mtime_ns, found.st_ctime_ns)
     return os.path.join(settings().cache_dir, "sound", hashlib.sha256(repr(parts).encode()).hexdigest()[:32])
@@ -686,10 +685,10 @@ def check_ends(path: str, kind: str, size: int) -> None:
 
 
 def check_size(path: str, size: int, found: int) -> None:
-    """Compare the bytes of a shard with those on record.
+    """Compare the size of a shard with its record.
 
     Raises:
-        DamagedShardError: they are more or fewer.
+        DamagedShardError: the sizes differ.
     """
     if found != size:
         raise DamagedShardError(path, f"the shard has {found:,} bytes, expected {size:,}")

@@ -107,7 +107,7 @@ def _results(
 
 @contextlib.contextmanager
 def _marked(folder: str, function: Callable[[T], R]) -> Iterator[Callable[[T], R]]:
-    """Have each worker look for a mark in the folder before its first job there."""
+    """Make each worker look for a mark in the folder before its first job."""
     if files.is_url(folder):
         yield function
         return
@@ -120,7 +120,7 @@ def _marked(folder: str, function: Callable[[T], R]) -> Iterator[Callable[[T], R
 
 
 class _Seeing:
-    """A function that runs only where the folder of the results is the one of the driver."""
+    """A function that runs only in workers that see the driver's folder of results."""
 
     def __init__(self, function: Callable[..., Any], mark: str) -> None:
         self._function, self._mark = function, mark
@@ -130,8 +130,8 @@ class _Seeing:
         if self._mark not in _seen:
             if not os.path.exists(self._mark):
                 raise ConfigurationError(
-                    f"The worker on {socket.gethostname()} does not see the folder {os.path.dirname(self._mark)}, where this "
-                    "process puts results together",
+                    f"The worker on {socket.gethostname()} does not see the folder {os.path.dirname(self._mark)}, where "
+                    "this process combines its results",
                     advice="Use a folder that all machines share, for cache_dir= too",
                 )
             _seen.add(self._mark)
@@ -242,7 +242,7 @@ def _read_by_code(function: types.FunctionType) -> Iterator[tuple[str, str]]:
 
 
 def _read_of(module: types.ModuleType, names: Iterable[str]) -> Iterator[tuple[str, str]]:
-    """Yield what code may read from a module in a variable: the attribute names that it reads of any object."""
+    """Yield what code may read from a module in a variable: the names of all attributes that it reads from any object."""
     for name in names:
         value = getattr(module, name, None)
         if isinstance(value, types.ModuleType):

@@ -117,7 +117,7 @@ class Span(NamedTuple):
     Attributes:
         stored: the blocks of the split, as text: most readers do not need them.
         start, stop: the rows.
-        names: of the files of the split, as text; "" if they were not recorded.
+        names: names of the files of the split, as text; "" if they were not recorded.
     """
 
     stored: str
@@ -130,7 +130,7 @@ class FilePlaces(NamedTuple):
     """Positions of rows in their source files, as runs of one file each.
 
     Attributes:
-        names: of the files.
+        names: names of the files.
         ends: the number of the row after each run.
         files: the number of the file of each run, ascending.
         firsts: for each run, the number of its first row in the file.
@@ -338,7 +338,7 @@ class BatchRowsOf(Sequence[BatchRows]):
 
     Args:
         runs: returns for numbers of shards how many runs each has, and all runs.
-        numbers: of the shards in the index.
+        numbers: numbers of the shards in the index.
     """
 
     def __init__(self, runs: Callable[[Ints], tuple[Ints, Ints]], numbers: Ints) -> None:
@@ -495,8 +495,8 @@ class Places:
     A row has a *key*: its number among all rows of all files, one file after the other; -1 without a file.
 
     Args:
-        shards: of the table.
-        pieces: of the table (`store/pieces.py`).
+        shards: shards of the table.
+        pieces: pieces of the table (`store/pieces.py`).
         is_one_build: True if no two shards have the same name, so that only shards with a piece are read.
 
     Attributes:
@@ -683,7 +683,8 @@ _MOST_COMPARED = 16 << 20  # bytes that a first read of a single row may compare
 
 
 def is_resident(data: pa.Buffer) -> bool:
-    """Return True if the page cache has all bytes of a mapped file; False for many bytes, and where the system does not say.
+    """Return True if the page cache has all bytes of a mapped file; False for many bytes, and where the system does not report
+    it.
 
     Args:
         data: a view of the mapped file.

@@ -21,7 +21,8 @@ _RECORDED = """
 _lazy: later; as_datasets: Alias AliasModule _Config; as_datasets.internals: OneRow RowBatch RowOrBatch _DictKind
 DatasetInfosDict ExtractManager Extractor MetadataConfigs NonMutableDict StreamingDownloads _FeatureTypes _StreamingKind
 tracked_str; as_datasets.tables:
-_MappedRows ArrowReader ArrowWriter ConcatenationTable InMemoryTable MemoryMappedTable OptimizedTypedSequence
+_MappedRows AbstractDatasetInputStream AbstractDatasetReader ArrowReader ArrowWriter ConcatenationTable GeneratorStream
+SparkReader SqlReader InMemoryTable MemoryMappedTable OptimizedTypedSequence
 SchemaInferenceError Table TypedSequence; builders._arrow_blocks: ArrowBlocks _Batch _Ended; builders._block_source:
 BlockSource; builders._croissant_assembly: Assembly; builders._croissant_files: ResourceFiles; builders._croissant_found:
 FoundFile; builders._croissant_parts: SplitField split_field splits_of_names; builders._croissant_records: Records;
@@ -100,7 +101,8 @@ fetch.archive: KeptOpen _Forward _MemberFile _SharedFile _StrictTarInfo _TarOpen
 DownloadCache; fetch.checksum: Digest FileRecord RegisteredFile VerificationMode; fetch.daemons: Daemons Job StoppedError;
 fetch.decompress: _Decompressor _Frames _Gunzip _Streams; fetch.disk_cache: DiskCache; fetch.download_config: DownloadMode;
 fetch.extract: ExtractionCache; fetch.host_pauses: HostPauses; fetch.http: Attempts Credentials HttpClient HttpResponse
-TransientError _Answer OwnLinkError Received; fetch.http_ranges: HttpTransport; fetch.hub: Hub; fetch.hub.cache:
+TransientError _Answer OwnLinkError Received ConnectionFailedError InvalidRequestError; fetch.connections: Connections
+DirectResponse; fetch.http_ranges: HttpTransport; fetch.hub: Hub; fetch.hub.cache:
 HashCache Notes;
 fetch.hub.transfer: RefusalJudge; fetch.hub_blobs: BlobDigest BlobPart WrongBytesError; fetch.hub_branch: HubBranch;
 fetch.hub_cache: HubCache; fetch.hub_change: Change NewFile; fetch.hub_downloads: HubDownloads; fetch.hub_files: HubFiles
@@ -171,8 +173,8 @@ scripting.old_helpers: NestedDataStructure PostProcessedInfo; scripting.sandbox.
 scripting.sandbox.batches: RemoteData RemoteIterator RemoteValue; scripting.sandbox.builder: SandboxedBuilder ScriptSandbox;
 scripting.sandbox.children: _IdleProcesses; scripting.sandbox.limits: Sandbox; scripting.sandbox.process: ProcessResources
 SandboxedProcess _EndedError _ReportedError _Stopper; scripting.sandbox.protocol: RemoteText; scripting.sandbox.served:
-RemoteDownloads RemoteStreams; scripting.script: _Loader _Shipped; scripting.small_packages: AbslFlags AbslLogging;
-scripting.tasks: AudioClassification AutomaticSpeechRecognition ImageClassification LanguageModeling
+RemoteDownloads RemoteStreams; scripting.script: _Loader _ScriptModule _Shipped; scripting.small_packages: AbslFlags
+AbslLogging; scripting.tasks: AudioClassification AutomaticSpeechRecognition ImageClassification LanguageModeling
 QuestionAnsweringExtractive Summarization TaskTemplate TextClassification _Labelled; scripting.tf_dtypes: DType;
 scripting.tf_standin: Missing OtherError _Parsed; search.documents: TextIndex; search.queries: _TooLargeError;
 search.search: BatchedNearestExamplesResults BatchedSearchResults NearestExamplesResults Search SearchResults;

@@ -47,7 +47,7 @@ class Reader(Protocol):
         ...
 
     def restore(self, schema: pa.Schema) -> bool:
-        """Return batches of `schema` from now on if the file was written from it; otherwise return False."""
+        """Return batches of `schema` from now on if the file was written with that schema; otherwise return False."""
         ...
 
 
@@ -131,7 +131,7 @@ class _PartReader:
 
     Args:
         source: the file.
-        sums: of its parts.
+        sums: sums of its parts.
         compared: for each batch, whether it was compared; reused by the next reader of the same file.
         damaged: makes the error for a batch.
     """
@@ -170,7 +170,7 @@ class _PartReader:
         return pa.ipc.read_record_batch(pa.ipc.read_message(data), self.schema)
 
     def compare(self, index: int, is_asked: bool) -> None:
-        """Compare a batch with its checksum, unless it was already; if it is not asked, only one that is in memory."""
+        """Compare a batch with its checksum, unless that was done; without `is_asked`, only if the batch is in memory."""
         if not self._compared[index] and (is_asked or is_resident(self._bytes(index + 1))):
             self._compare(index, self._bytes(index + 1))
 
@@ -354,7 +354,7 @@ class MemoryShard:
 
     Args:
         batches: the batches.
-        schema: of each.
+        schema: schema of each.
         locations: their locations before they were read, if known.
     """
 
@@ -453,7 +453,7 @@ class FileShard:
         rows: rows of each batch, from a manifest; a batch with another number of rows is damaged.
         schema: the required schema, if known.
         in_memory: True to read the whole file on first use instead of mapping it.
-        storage_options: for fsspec.
+        storage_options: options for fsspec.
         entry: size and times of the file on disk (`files.entry`); another file at its path is an error.
         identity: a digest of its bytes, from a manifest.
         size: its recorded bytes; a file of another size, or with a damaged start or end, is refused when it is opened.
@@ -461,7 +461,8 @@ class FileShard:
         is_read: True to read a local file batch by batch instead of mapping it: batches leave the memory after use.
         sums: text of the `PartSums` of an Arrow file; "" if they were not recorded.
         verify_reads: the setting of that name.
-        is_foreign: True for a file of others: values of a mapped one are checked before the first is used (`sound_mark`).
+        is_foreign: True for a file that others may have written: values of a mapped file are checked before the first is used
+            (`sound_mark`).
     """
 
     def __init__(
@@ -553,7 +554,7 @@ class FileShard:
             self._read(lambda reader: reader.compare(index, is_asked) if isinstance(reader, _PartReader) else None)
 
     def _damaged(self, index: int | None) -> DamagedShardError:
-        """Return the error for a batch that differs from what was written; None: for the bytes before or after the batches."""
+        """Return the error for batch `index`, which was altered; None stands for the bytes before or after the batches."""
         if index is None:
             return DamagedShardError(self.path, "the bytes before or after its batches differ from their checksum")
         rows = range(first := sum(self.batch_rows()[:index]), first + self.batch_rows()[index])
@@ -564,7 +565,7 @@ class FileShard:
         """Read every batch and check every offset, length and string in it.
 
         Raises:
-            DamagedShardError: an invalid value.
+            DamagedShardError: a value is invalid.
         """
         for index in range(len(self.batch_rows())):
             self._validate(index, self.batch(index))
@@ -576,7 +577,7 @@ class FileShard:
             raise DamagedShardError(self.path, f"batch {index} is not valid Arrow data ({error})", batch=index) from error
 
     def validate_once(self) -> None:
-        """`validate` a file that others may have written, unless this or another process has done it."""
+        """Run `validate` on a file that others may have written, unless this or another process has done so."""
         if not self._is_foreign:
             return
         mark = None if self._in_memory or files.is_url(self.path) else self._read(lambda _: sound_mark(self.path))
@@ -628,7 +629,7 @@ class FileShard:
         try:
             sums = PartSums(self.sums)
         except ValueError as error:
-            raise DamagedShardError(self.path, f"{error}, as they are on record") from error
+            raise DamagedShardError(self.path, f"{error} in its record") from error
         check_size(self.path, sums.size, source.size if isinstance(source, pa.Buffer) else source.size())
         compared = bytearray(len(sums))
         if isinstance(source, pa.MemoryMappedFile):

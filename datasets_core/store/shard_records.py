@@ -43,9 +43,9 @@ class IndexedSplit(NamedTuple):
     """The shards of one split in an index.
 
     Attributes:
-        name: of the split.
-        shards: how many.
-        rows: in all of them.
+        name: name of the split.
+        shards: number of shards.
+        rows: number of rows in all of them.
     """
 
     name: str
@@ -58,12 +58,12 @@ class ShardIndex(Sequence[ShardRecord]):
 
     Args:
         path: the file, local or remote.
-        splits: in the order of their shards.
+        splits: the splits, in the order of their shards.
         dataset: name of the dataset, with which the names of files begin.
-        file_format: of the shards.
+        file_format: format of the shards.
         size: bytes of the file.
         content: digest of the hashes of the shards.
-        storage_options: for fsspec.
+        storage_options: options for fsspec.
     """
 
     def __init__(
@@ -141,7 +141,7 @@ class ShardIndex(Sequence[ShardRecord]):
 
     @classmethod
     def opened(cls, folder: str, entry: Any, file_format: str, storage_options: dict[str, Any] | None) -> Self:
-        """Return the index that the manifest of a folder names, whose numbers of rows are read and compared.
+        """Return the index that the manifest of a folder names, after comparing its numbers of rows.
 
         Raises:
             ManifestError: the file is missing, truncated or altered.
@@ -232,7 +232,7 @@ class ShardIndex(Sequence[ShardRecord]):
         wrong = np.flatnonzero((batched != rows) | (batches > np.maximum(sizes, 0)))
         if len(wrong) or bool((flat < [0, 1]).any()):
             shard = group * _GROUP + int(wrong[0] if len(wrong) else 0)
-            raise self._damaged(f"the batches of shard {shard} do not have its rows, or do not fit into its file")
+            raise self._damaged(f"the batches of shard {shard} do not add up to its rows, or do not fit into its file")
         return table
 
     # -- the records ---------------------------------------------------------------------------------------------------
@@ -340,7 +340,7 @@ _BY_CONTENT = "*"  # in the column of names: by the rule, with a part of the has
 
 
 def _names(dataset: str, split: str, number: int, total: int, file_format: str, sha256: str) -> dict[str, str | None]:
-    """Return the names that a shard has by the rules, each with how it is stored."""
+    """Return the names that a shard may have by the rules, and how each is stored."""
     name = shard_file_name(dataset, split, number, total, EXTENSIONS[file_format])
     stem, dot, extension = name.rpartition(".")
     hashed: dict[str, str | None] = {f"{stem}-{sha256[:_HASH_DIGITS]}{dot}{extension}": _BY_CONTENT} if sha256 else {}

@@ -67,7 +67,7 @@ def dataset_folder(cache_dir: str, dataset: str, config_id: str, version: str, k
 
 
 def folder_of(path: str) -> str:
-    """Return the folder of a file; of a member of an archive, the folder of the archive."""
+    """Return the folder of a file; for a member of an archive, the folder of the archive."""
     source = path.rpartition("::")[2]
     if files.is_url(source):
         return source.rpartition("/")[0]
@@ -109,17 +109,17 @@ def open_rows(
 
     Args:
         folder: the dataset, local or remote.
-        manifest: of the dataset.
+        manifest: manifest of the dataset.
         ranges: the rows, as `row_ranges` gives them.
-        in_memory: read the shards instead of mapping them.
-        storage_options: for fsspec.
+        in_memory: True to read the shards instead of mapping them.
+        storage_options: options for fsspec.
         has_ids: True if its rows have ids, with the shard names of the manifest; not for a cache, whose file names
             are private.
         is_asked: False to skip the check of the disk: missing files are found when they are read.
         is_read: True to read batch by batch instead of mapping, without caching: for one pass in bounded memory.
         is_foreign: True for a folder that others may have written: its values are checked before they are used.
         is_lazy: True to make the schema, and raise its errors, on first use, if the columns are plain values.
-        structure: of these rows: see `structure_of`.
+        structure: structure of these rows: see `structure_of`.
 
     Raises:
         DamagedShardError: a shard is missing, truncated or altered.
@@ -178,7 +178,7 @@ def open_rows(
 
 
 def _distinct(pairs: Ints) -> tuple[Ints, Ints]:
-    """Return pairs of split and shard, each once, in the order of their first range, and the number of that of each range."""
+    """Return the distinct pairs of split and shard, in the order of their first range, and the number of each range's pair."""
     if (pairs[1:, 0] == pairs[:-1, 0]).all() and (pairs[1:, 1] > pairs[:-1, 1]).all():
         return pairs, np.arange(len(pairs))
     keys = (pairs[:, 0] << 40) + pairs[:, 1]
@@ -226,9 +226,7 @@ class Chosen(Sequence[ShardRecord]):
 def _check_counts(
     records: Sequence[ShardRecord], rows: Sequence[Sequence[int]], opened: Callable[[ShardRecord], FileShard]
 ) -> None:
-    """Compare recorded numbers of batches with those of the files, where they are very many; of an index those of its largest
-    shards.
-    """
+    """Compare recorded numbers of batches with the files if there are very many; for an index, only for its largest shards."""
     if not isinstance(rows, BatchRowsOf):
         counts = np.fromiter(map(len, rows), np.int64, len(rows))
         doubtful = list(range(len(rows))) if counts.sum() > MAX_BELIEVED else []
@@ -297,8 +295,8 @@ def check_shards(
 ) -> None:
     """Check that shards exist with their recorded sizes, as reported by their disk or store.
 
-    The first and last bytes of a local shard that was written after the manifest are checked as well; those of other shards,
-    when they are opened.
+    The first and last bytes of a local shard that was written after the manifest are checked as well; those of other shards are
+    checked when they are opened.
 
     Raises:
         DamagedShardError: one is missing, truncated or altered.
@@ -417,7 +415,7 @@ def verify_folder(
     Args:
         path: the folder of one finished dataset.
         on_progress: called for every block with its number of bytes; by one thread at a time.
-        storage_options: for fsspec.
+        storage_options: options for fsspec.
 
     Returns:
         Problems, in the order of the shards; empty if there are none.

@@ -86,8 +86,8 @@ class RowTable:
         """Make a table of pieces.
 
         Args:
-            shards: of the batches.
-            schema: of every batch.
+            shards: shards of the batches.
+            schema: schema of every batch.
             pieces: one row for each piece: shard, batch, first row in the batch, number of rows (above 0).
             structure: row ranges in the source files; None if unknown.
         """
@@ -149,7 +149,7 @@ class RowTable:
         Args:
             shards: the shards.
             ranges: (shard, first row, row after the last), in reading order; None: every row of every shard.
-            schema: of the shards; None: that of the first.
+            schema: schema of the shards; None: that of the first.
             structure: positions of the rows in the files that they were built from.
         """
         rows = shards.rows if isinstance(shards, LazyShards) else [shard.batch_rows() for shard in shards]
@@ -168,9 +168,9 @@ class RowTable:
 
         Args:
             path: local path or URL.
-            validate: check every value: files of others may have offsets that point outside the file.
-            in_memory: read it instead of mapping it.
-            storage_options: for fsspec.
+            validate: True to check every value: files of others may have offsets that point outside the file.
+            in_memory: True to read the file instead of mapping it.
+            storage_options: options for fsspec.
 
         Raises:
             DamagedShardError: the file is truncated, damaged or of another kind.
@@ -308,7 +308,7 @@ class RowTable:
             self._compared.add(k)
 
     def passed(self, k: int, start: int, stop: int) -> None:
-        """Compare piece `k` if its rows `start` to `stop` are read on from its first one, or from the end of the last run."""
+        """Compare piece `k` if rows `start` to `stop` begin with its first row, or follow the last run that was read."""
         if not start or self._ended == (k, start):
             self.compare(k)
         self._ended = k, stop
@@ -320,7 +320,7 @@ class RowTable:
         return piece if not start and stop >= piece.num_rows else piece.slice(start, stop - start)
 
     def is_mapped(self, k: int) -> bool:
-        """True if holding piece `k` is free: a decoded one takes memory, one of very many files one of few mappings."""
+        """True if holding piece `k` is free: a decoded piece takes memory; of very many files, only few can be mapped."""
         return self._holds and self._shards[int(self._pieces[k, 0])].is_mapped
 
     @property
@@ -389,7 +389,7 @@ class RowTable:
         """Return the columns `names`, in that order; opens nothing.
 
         Raises:
-            CastError: an unknown column.
+            CastError: a column is unknown.
         """
         known = self.schema.names
         for name in names:
@@ -434,7 +434,7 @@ class RowTable:
             indices: row numbers from 0, none negative.
 
         Raises:
-            IndexError: a row that does not exist.
+            IndexError: a row does not exist.
         """
         rows: Ints = np.ascontiguousarray(indices, dtype=np.int64)
         if not len(rows):
@@ -587,7 +587,7 @@ class DerivedShard:
         kind: distinguishes it from other shards over the same tables.
         tables: the inputs.
         rows: number of rows of each batch.
-        schema: of each batch.
+        schema: schema of each batch.
         parts: further values that determine the rows.
     """
 
@@ -647,7 +647,7 @@ def zipped(left: RowTable, right: RowTable) -> RowTable:
     ['a', 'b']
 
     Raises:
-        CastError: the tables have not the same number of rows, or share the name of a column.
+        CastError: the tables do not have the same number of rows, or share the name of a column.
     """
     if left.num_rows != right.num_rows:
         raise CastError(
@@ -673,8 +673,8 @@ class ZippedShard(DerivedShard):
 
     Args:
         left, right: the tables.
-        spans: for each batch: piece and first row in it of `left`, the same of `right`, number of rows.
-        schema: of both together.
+        spans: for each batch, the piece of `left` and its first row there, the same for `right`, and the number of rows.
+        schema: schema of both together.
     """
 
     def __init__(self, left: RowTable, right: RowTable, spans: Ints, schema: pa.Schema) -> None:

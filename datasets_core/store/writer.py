@@ -218,7 +218,7 @@ def write_stream(path: str, schema: pa.Schema, batches: Iterable[pa.RecordBatch]
 
     Args:
         path: the file.
-        schema: of every batch, without its metadata.
+        schema: schema of every batch, without its metadata.
         batches: the rows; small batches are joined.
 
     Raises:
@@ -269,8 +269,7 @@ def joined(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
 def copy_stream(source: str, path: str, *, is_file: bool) -> int | None:
     """Copy the bytes of the stream in an Arrow file (`is_file`), or of a stream file.
 
-    Returns:
-        None, without a file left, if the layout of the source does not contain a stream.
+    Returns: None, leaving no file, if the layout of the source does not contain a stream.
 
     Raises:
         DatasetDiskError: the disk is full, read-only or forbidden.
@@ -295,7 +294,7 @@ def _new_file(path: str, flags: int) -> int:
 
 
 def _read_at(descriptor: int, size: int, start: int) -> bytes:
-    """Return bytes from a position; on Windows, the place of the descriptor moves."""
+    """Return bytes from a position; on Windows, the position of the descriptor moves."""
     if hasattr(os, "pread"):
         return os.pread(descriptor, size, start)
     os.lseek(descriptor, start, os.SEEK_SET)

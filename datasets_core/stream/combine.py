@@ -52,7 +52,7 @@ class Joining(Protocol):
         ...
 
     def num_shards(self, each: Sequence[int]) -> int:
-        """Return the number of parts into which the rows divide, from that of each stream."""
+        """Return the number of parts into which the rows can be divided, given that number for each stream."""
         ...
 
 
@@ -96,9 +96,9 @@ class Mixture(_Rows):
     """Streams that take turns.
 
     Attributes:
-        weights: how often a row of each comes; None: one stream after the other.
+        weights: the relative frequency of each stream's rows; None: the streams take turns row by row.
         seed: determines the order.
-        stopping: when the rows end.
+        stopping: the rule for when the rows end.
     """
 
     weights: Weights | None
@@ -224,7 +224,7 @@ class RowsOfStreams(Source):
 
     @property
     def drawn_seed(self) -> int | None:
-        """See `Source.drawn_seed`: the first of the streams that drew one."""
+        """See `Source.drawn_seed`: the seed of the first stream that drew one."""
         return next((seed for plan in self.plans if (seed := plan.source.drawn_seed) is not None), None)
 
     def with_seed(self, seed: int) -> Self:
@@ -284,7 +284,7 @@ def rows_of_streams(plans: Sequence[Plan], joining: Joining) -> Plan:
     """Return several streams as one plan.
 
     Raises:
-        CastError: a column that has different types.
+        CastError: a column has different types in the streams.
         ConfigurationError: the streams do not fit together.
     """
     sources = [plan.source for plan in plans]
@@ -296,7 +296,7 @@ def rows_of_streams(plans: Sequence[Plan], joining: Joining) -> Plan:
 
 
 def _first_names(plan: Plan) -> list[str]:
-    """Return the columns of the first rows."""
+    """Return the names of the columns in the first rows."""
     node = plan.node(0)
     delivery = next(iter(node.blocks(node.start)), None)
     return [] if delivery is None else delivery.block.names

@@ -24,7 +24,7 @@ class ReadCost:
         blocks: number of decoded blocks: row groups, record batches.
         requests: upper bound of requests to servers; neighbouring ranges share a request, footers are not counted.
         num_bytes: bytes fetched, or read from the disk.
-        decoded_bytes: of the blocks in memory.
+        decoded_bytes: bytes of the blocks in memory, decoded.
         seconds: until the last byte has arrived.
     """
 
@@ -43,8 +43,8 @@ class LargeBlock:
     Attributes:
         file: the name of its file, for output.
         block: its number in the file.
-        rows: of the block.
-        decoded_bytes: of the block.
+        rows: number of rows of the block.
+        decoded_bytes: bytes of the block, decoded.
     """
 
     file: str
@@ -58,8 +58,8 @@ class RankCost:
     """Cost of the rows that one rank reads.
 
     Attributes:
-        rank: its number.
-        reading: the cost.
+        rank: number of the rank.
+        reading: cost of its rows.
     """
 
     rank: int
@@ -75,7 +75,7 @@ class Explanation:
         steps: description of the steps.
         num_files: number of files.
         num_blocks: number of blocks: row groups, record batches.
-        num_rows: number of rows of the stream; None if only reading would tell.
+        num_rows: number of rows of the stream; None if unknown before the rows are read.
         is_local: True if no file is fetched.
         footers: cost of reading the footers for this report.
         all: cost of all rows.
@@ -85,7 +85,7 @@ class Explanation:
         memory_bytes: estimated upper bound of decoded bytes in memory.
         memory_budget: the setting `stream_memory_bytes`.
         latency: measured seconds of a small request; None if none was sent.
-        bandwidth: bytes a second that the seconds are estimated with.
+        bandwidth: bytes a second assumed in the estimates of seconds.
         large_blocks: blocks that do not fit into the memory of a stream.
         ranks: cost of each of `world_size` ranks.
         imbalance: excess of the rank that reads most over the mean, as a share of the mean; None with one rank, or if unknown.
@@ -168,7 +168,7 @@ def _lasting(seconds: float) -> str:
 
 
 def counted(number: int, what: str) -> str:
-    """Return a number of things.
+    """Return a count and its noun as text.
 
     >>> counted(1, "file"), counted(20000, "row")
     ('1 file', '20,000 rows')
@@ -221,7 +221,7 @@ class BlockCosts:
 
     @property
     def is_local(self) -> bool:
-        """True if nothing is fetched."""
+        """True if no file is fetched."""
         return all(file.is_local for index, _, _ in self.runs for file in index.files[:1])
 
     @property
@@ -307,11 +307,11 @@ class BlockCosts:
             yield LargeBlock(index.file_of(block).name, index.number_of(block), rows, size)
 
     def largest(self) -> int:
-        """Decoded bytes of the largest block."""
+        """Number of bytes of the largest block, decoded."""
         return int(self.blocks.sizes.max()) if self.num_blocks and self.blocks is not None else 0
 
     def mean_bytes(self) -> int:
-        """Decoded bytes of a block on average."""
+        """Mean number of bytes of a decoded block."""
         return int(self.blocks.sizes.sum()) // len(self.blocks.rows) if self.num_blocks and self.blocks is not None else 0
 
 

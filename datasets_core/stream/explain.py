@@ -32,12 +32,12 @@ _SLOW_SECONDS = 2.0
 
 @dataclass(frozen=True, slots=True)
 class Facts:
-    """Facts for the advice that the explanation does not contain.
+    """Facts that the advice needs and the explanation does not contain.
 
     Attributes:
         shuffle: the last step that mixes rows.
         largest: decoded bytes of the largest block; 0 if there are none.
-        mean: decoded bytes of a block on average.
+        mean: mean number of decoded bytes of a block.
         num_parts: number of files read from their beginning; 0 for rows in blocks.
         world_size: number of ranks.
         lanes: number of lanes.
@@ -155,7 +155,7 @@ class ExplainRequest:
         batch_size: rows of a batch.
         world_size: number of ranks.
         lanes: number of lanes.
-        bandwidth: bytes a second; None: a guess.
+        bandwidth: bytes a second; None: a default value.
     """
 
     batch_size: int
@@ -165,7 +165,7 @@ class ExplainRequest:
 
 
 def explained(plan: Plan, asked: ExplainRequest) -> Explanation:
-    """Return the cost of reading the rows of a plan; it reads footers and no rows."""
+    """Return the cost of reading the rows of a plan; this reads footers, but no rows."""
     source, steps = projected(plan.source, plan.steps)
     text = tuple(step.text for step in plan.steps)
     rows = source.by_place
@@ -220,8 +220,8 @@ class _Head:
     """The rows whose positions are computed.
 
     Attributes:
-        rows: their order; divided into lanes if the stream is.
-        num_rows: number of rows of the whole stream; None if only reading tells.
+        rows: the rows in their order, divided into lanes if the stream is.
+        num_rows: number of rows of the whole stream; None if unknown before the rows are read.
         shuffle: the last step that mixes rows.
         split: the step that divides them among ranks.
         unknown: descriptions of what is not known.
@@ -235,7 +235,7 @@ class _Head:
 
     @classmethod
     def of(cls, plan: Plan, source: RowsByPlace, shards: int, *, is_divided: bool = False) -> _Head:
-        """Return the head of a plan; `is_divided`: for rows that are divided among ranks."""
+        """Return the head of a plan; `is_divided` is True for rows that are divided among ranks."""
         root = Ordered(source, (), 0)
         split = plan.split
         shuffle = next((step.shuffle for step in reversed(plan.steps) if step.shuffle), None)
@@ -322,7 +322,7 @@ def _memory(reader: BlockCosts, window: int | None, everything: ReadCost) -> int
 
 
 def _read_footers(source: Source) -> float | None:
-    """Read all footers, again if a file changed since its index was saved; return the result of `_latency`."""
+    """Read all footers, and read them again if a file changed since its index was saved; return the result of `_latency`."""
     try:
         for index in source.indexes():
             index.whole()
@@ -360,7 +360,7 @@ def _timed(latency: float | None, bandwidth: float, is_local: bool) -> Callable[
 
 
 def _of_jobs(jobs: Sequence[RowJob], steps: Sequence[Step], text: tuple[str, ...], asked: ExplainRequest) -> Explanation:
-    """Return the explanation of generated rows: little more than the number of parts is known."""
+    """Return the explanation of generated rows, of which little more than the number of parts is known."""
     shuffle = next((step.shuffle for step in reversed(steps) if step.shuffle), None)
     rows = _sum([job.num_rows() for job in jobs]) if jobs and not steps else None
     found = Explanation(

@@ -79,7 +79,7 @@ class IterableDataset(StreamExports, StreamMaking, Frames):
         plan: source of the rows, and steps.
         info: metadata of the dataset.
         split: name of the split.
-        format: of the rows.
+        format: format of the rows.
 
     Example:
         >>> stream = IterableDataset.from_dict({"a": [1, 2, 3]})
@@ -183,14 +183,14 @@ class IterableDataset(StreamExports, StreamMaking, Frames):
         window_bytes: int | None = None,
         reshuffle_each_iteration: bool = False,
     ) -> Self:
-        """Return the rows in random order, which depends only on the seed and the epoch: see `set_epoch`.
+        """Return the rows in a random order that depends only on the seed and the epoch: see `set_epoch`.
 
-        The order is computed, so no row waits in a buffer and a saved state stays small.  If rows lie in blocks that can be
-        read alone, as row groups of Parquet and record batches of Arrow files, the blocks are permuted, and rows mix in
-        windows of 16 blocks, or of the blocks of `buffer_size` rows if those are more, limited by the setting
+        The order is computed, so no row waits in a buffer, and saved states are small.  If rows lie in blocks that can be
+        read separately, such as row groups of Parquet and record batches of Arrow files, the blocks are permuted, and rows mix
+        in windows of 16 blocks, or of the blocks of `buffer_size` rows if those are more, limited by the setting
         `stream_window_bytes` of decoded data; the first windows are smaller.  In other files rows mix in windows of
         `buffer_size` rows, and the files are permuted.  The same holds after a function that may drop rows, where blocks
-        are permuted as files are.  Rows in memory: each window of `buffer_size` rows mixes rows from 64 places.
+        are permuted as files are.  For rows in memory, each window of `buffer_size` rows mixes rows from 64 places.
 
         Args:
             seed: seed of the order; None takes one from the global state of `np.random`.
@@ -198,12 +198,12 @@ class IterableDataset(StreamExports, StreamMaking, Frames):
             buffer_size: rows of a window.
             max_buffer_input_shards: ignored: windows mix all shards.
             window_bytes: decoded bytes of a window of blocks, regardless of `buffer_size`.
-            reshuffle_each_iteration: each further iteration is the next epoch, with another order, and so is each round of a
-                `repeat`; else the order stays until `set_epoch`.  In a `DataLoader` that starts new workers for each epoch,
-                call `set_epoch` before each epoch.
+            reshuffle_each_iteration: True makes each further iteration, and each round of a `repeat`, the next epoch, with
+                another order; else the order stays the same until `set_epoch` is called.  In a `DataLoader` that starts new
+                workers for each epoch, call `set_epoch` before each epoch.
 
         Raises:
-            ConfigurationError: a window without rows or bytes, or a negative seed.
+            ConfigurationError: a window has no rows or no bytes, or the seed is negative.
 
         Example:
             >>> stream = IterableDataset.from_dict({"a": range(8)}).shuffle(seed=42)
@@ -265,10 +265,10 @@ class IterableDataset(StreamExports, StreamMaking, Frames):
             world_size: number of ranks.
             batch_size: rows of the first batch.
             lanes: as for `split_dataset_by_node`.
-            bandwidth: bytes a second that the seconds are estimated with; None: 50 MB, or 500 MB for what is on this disk.
+            bandwidth: bytes a second assumed in the estimates of seconds; None: 50 MB, or 500 MB for local files.
 
         Raises:
-            ConfigurationError: an invalid number.
+            ConfigurationError: a number is invalid.
 
         Example:
             >>> stream = Dataset.from_dict({"a": [1, 2, 3]}).to_iterable_dataset()
@@ -289,7 +289,7 @@ class IterableDataset(StreamExports, StreamMaking, Frames):
     # -- rows by their ids ---------------------------------------------------------------------------------------------
 
     def locate(self, id: str | bytes) -> int:
-        """Return the position of a row in the present epoch: `list(stream)[stream.locate(id)]` is that row.
+        """Return the position of a row in the current epoch: `list(stream)[stream.locate(id)]` is that row.
 
         Only streams of the files of a built dataset support this, before any transform; see `as_dataset(read_config=…)`.
         For a row that occurs more than once, the first position is returned.
@@ -342,7 +342,8 @@ class IterableDataset(StreamExports, StreamMaking, Frames):
             split: name of the split.
             num_shards: number of shards into which the rows are divided.
             extra_columns: "ignore" leaves out columns that the features lack; "raise" raises an error.
-            missing_columns: "insert" adds a column of None for each that only the features have; "raise" raises an error.
+            missing_columns: "insert" adds a column of None for each column that only the features have; "raise" raises an
+                error.
 
         Raises:
             ConfigurationError: the columns have different lengths, or there are more shards than rows.
@@ -522,17 +523,17 @@ class IterableDataset(StreamExports, StreamMaking, Frames):
     def from_spark(
         cls, df: Any, split: NamedSplit | str | None = None, features: Features | None = None, **kwargs: Any
     ) -> Self:
-        """Return the rows of a Spark frame, collected by the driver as Arrow data.
+        """Return a stream of the rows of a Spark frame, collected by the driver as Arrow data.
 
         Args:
             df: the frame.
             split: name of the split; "train" if None.
             features: types of the columns; None: those of the frame.
-            kwargs: those of `Dataset.from_spark`, which are ignored.
+            kwargs: further arguments of `Dataset.from_spark`, which are ignored.
 
         Raises:
             MissingDependencyError: pyspark is not installed.
-            CastError: a column that does not fit its feature.
+            CastError: a column does not fit its feature.
 
         Example:
             >>> from pyspark.sql import SparkSession
@@ -549,10 +550,10 @@ class IterableDataset(StreamExports, StreamMaking, Frames):
 
     @classmethod
     def _of_rows(cls, rows: Rows, num_shards: int = 1) -> Self:
-        """Return the rows of a dataset, in their order and format; see `Dataset.to_iterable_dataset`.
+        """Return a stream of the rows of a dataset, in their order and format; see `Dataset.to_iterable_dataset`.
 
         Raises:
-            ConfigurationError: more shards than rows, or rows whose format is a function.
+            ConfigurationError: there are more shards than rows, or the format of the rows is a function.
         """
         from datasets_core.stream.sources.tables import RowsOfBuilt, RowsOfTable
 
@@ -628,7 +629,7 @@ class IterableDataset(StreamExports, StreamMaking, Frames):
 
 
 def shards_of(num_shards: int, num_rows: int) -> int:
-    """Return the number of shards for some rows, checked.
+    """Check and return the number of shards for some rows.
 
     Raises:
         ConfigurationError: more shards than rows.

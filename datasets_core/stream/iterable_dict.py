@@ -47,12 +47,12 @@ class IterableDatasetDict(SplitMapping[IterableDataset]):
     @property
     @each_split(IterableDataset)
     def column_names(self) -> dict[str, list[str] | None]:
-        """Names of the columns of each split; None if only the rows tell."""
+        """Names of the columns of each split; None if unknown before the rows are read."""
 
     @property
     @each_split(IterableDataset)
     def num_columns(self) -> dict[str, int | None]:
-        """Number of columns of each split; None if only the rows tell."""
+        """Number of columns of each split; None if unknown before the rows are read."""
 
     @each_split(IterableDataset, change=_tell_split)
     def map(
@@ -150,12 +150,12 @@ class IterableDatasetDict(SplitMapping[IterableDataset]):
             dataset_dict_path: local folder or URL.
             max_shard_size: approximate bytes of the rows of a file.
             num_shards: number of files of each split; default: as many as `max_shard_size` requires.
-            storage_options: for the file system of a URL.
+            storage_options: options of the file system of a URL.
             engine: what writes the files of `num_shards`; see `Dataset.map`.
 
         Raises:
-            ConfigurationError: a split is not a valid folder name, or a key of `num_shards` is not a split;
-                as for `IterableDataset.save_to_disk`.
+            ConfigurationError: a split is not a valid folder name, or a key of `num_shards` is not a split; see also
+                `IterableDataset.save_to_disk`.
 
         Example:
             >>> import tempfile

@@ -78,7 +78,7 @@ def all_blocks(node: Node, state: State) -> Iterator[Delivery]:
 
 
 class Resumable(Protocol):
-    """The part of a stream that an iteration needs: the state of a place, and the place of a state."""
+    """The part of a stream that an iteration needs: conversion of places to states, and of states to places."""
 
     def saved_at(self, place: Place) -> dict[str, Any]:
         """Return the state of a place."""
@@ -94,10 +94,10 @@ class RowIterator:
 
     Args:
         stream: whose rows they are.
-        show: returns the function that formats deliveries; called with the first one.
+        show: returns the function that formats deliveries; it is called with the first delivery.
         read: reads the node from a state.
-        node: of the rows.
-        place: where to begin.
+        node: the node of the rows.
+        place: the place at which to begin.
 
     >>> stream = Dataset.from_dict({"a": [1, 2, 3]}).to_iterable_dataset()
     >>> rows = iter(stream)
@@ -166,17 +166,17 @@ class RowIterator:
         self.cursor.begin(self.cursor.place)
 
     def state_dict(self) -> dict[str, Any]:
-        """Return the position after the last row yielded: plain JSON, some hundred bytes."""
+        """Return the position after the last row yielded: plain JSON of a few hundred bytes."""
         return self._stream.saved_at(self.cursor.place)
 
     def load_state_dict(self, state_dict: dict[str, Any]) -> None:
         """Resume at a state that was saved by an iteration of this stream, or of one made in the same way.
 
         Args:
-            state_dict: what `state_dict` gave.
+            state_dict: a result of `state_dict`.
 
         Raises:
-            StreamStateError: it is of another stream.
+            StreamStateError: the state belongs to another stream.
         """
         node, place = self._stream.resumed_at(state_dict)
         self._stop()
@@ -194,7 +194,8 @@ class StreamFacts(DatasetFacts):
 
     @property
     def features(self) -> Features | None:
-        """Name and type of each column, as a copy; None if only the rows tell, as after `map` without `features=`.
+        """Name and type of each column, as a copy; None if unknown before the rows are read, as after `map` without
+        `features=`.
 
         For files of a format without known features, the first file is read to find them.
         """
@@ -206,7 +207,7 @@ class StreamFacts(DatasetFacts):
 
     @property
     def column_names(self) -> list[str] | None:
-        """Names of the columns, or None if only the rows tell; of several combined streams, one row of each is read."""
+        """Names of the columns; None if unknown before the rows are read. For combined streams, one row of each is read."""
         if (found := self._known_features()) is not None:
             return list(found)
         names = None if self._plan.steps else self._plan.source.read_names()
@@ -444,7 +445,7 @@ class Streamed(StreamFacts):
     # -- states --------------------------------------------------------------------------------------------------------
 
     def state_dict(self) -> dict[str, Any]:
-        """Return the position of the latest iteration, after the last row yielded: plain JSON, some hundred bytes.
+        """Return the position of the latest iteration, after the last row yielded: plain JSON of a few hundred bytes.
 
         The state contains fingerprints of the rows, the split, the read config and the steps; `load_state_dict` refuses a state
         of another stream.  For a built dataset only the splits read are compared; others may change in the meantime.
@@ -495,7 +496,7 @@ class Streamed(StreamFacts):
             state_dict: result of `state_dict` of this stream, or of one made in the same way.
 
         Raises:
-            StreamStateError: it is of another stream, or altered.
+            StreamStateError: the state belongs to another stream, or was altered.
 
         Example:
             >>> stream = Dataset.from_dict({"a": [1, 2, 3]}).to_iterable_dataset()

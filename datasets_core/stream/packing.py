@@ -39,7 +39,7 @@ class Pack(PlainStep):
 
     Attributes:
         length: maximum tokens of a row.
-        columns: of tokens, and of values that belong to them: lists of the same length in each row.
+        columns: the columns of tokens, and of values that belong to them: lists of the same length in each row.
         overlong: one of `OVERLONG`.
         pad: the value that pads rows, by column; None: rows are not padded.
         window: a window has tokens for this many rows.
@@ -87,7 +87,7 @@ class Pack(PlainStep):
         return Features({**found, LENGTHS: List(Value("int32"))})
 
     def _check_pad(self, items: Mapping[str, Any]) -> None:
-        """Raise an error for a padding value that the lists of a column cannot contain."""
+        """Raise an error if the lists of a column cannot contain the padding value."""
         if self.pad is None:
             return
         for name in self.columns:
@@ -98,7 +98,7 @@ def filler(value: Any, name: str, kind: pa.DataType) -> pa.Array:
     """Return the padding of the rows of a column.
 
     Raises:
-        ConfigurationError: lists of such values cannot contain it.
+        ConfigurationError: the lists of the column cannot contain it.
     """
     try:
         found = pa.array([value], kind)
@@ -180,8 +180,8 @@ class _Pieces(NamedTuple):
 
     Attributes:
         rows: the row of each.
-        starts: its start in the row.
-        lengths: its length.
+        starts: the start of each in its row.
+        lengths: the length of each.
     """
 
     rows: Ints
@@ -193,7 +193,7 @@ class _Rows(NamedTuple):
     """Pieces in the order of the rows that they make.
 
     Attributes:
-        pieces: in this order.
+        pieces: the pieces, in this order.
         counts: number of pieces of each row.
     """
 
@@ -225,7 +225,7 @@ def _lengths(block: Block, name: str) -> Ints:
 
 
 def _cut(lengths: Ints, most: int, overlong: str) -> _Pieces:
-    """Sequences as pieces that fit into rows; empty ones are left out."""
+    """Return sequences as pieces that fit into rows; empty ones are left out."""
     rows = np.arange(len(lengths), dtype=np.int64)
     if overlong == "drop":
         rows, lengths = rows[lengths <= most], lengths[lengths <= most]
@@ -238,7 +238,7 @@ def _cut(lengths: Ints, most: int, overlong: str) -> _Pieces:
 
 
 def _rows(pieces: _Pieces, most: int) -> _Rows:
-    """Pieces put into rows, which come in the order of the first piece of each."""
+    """Return the pieces in rows; the rows are in the order of their first pieces."""
     order = np.argsort(-pieces.lengths, kind="stable")
     bins = np.empty(len(order), np.int64)
     bins[order] = first_fit(pieces.lengths[order].tolist(), most)

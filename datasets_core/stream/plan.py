@@ -104,7 +104,7 @@ def decoding_of(steps: Sequence[Step], features: Features | None, errors: Ledger
 
     Args:
         steps: the steps of the stream.
-        features: features of their result; None if only the rows tell.
+        features: features of their result; None if unknown before the rows are read.
         errors: handling of rows that fail.
     """
     pool = next((step.decoding.decoders for step in reversed(steps) if step.decoding is not None), None)
@@ -148,7 +148,7 @@ def _needed(features: Features, steps: Iterable[Step]) -> set[str]:
 
 
 def _without(features: Features, needed: set[str], steps: Iterable[Step]) -> tuple[Step, ...]:
-    """Return the steps without the columns that do not exist."""
+    """Return the steps without the columns that no longer exist."""
     gone = {name: name for name in features if name not in needed}
     kept: list[Step] = []
     for step in steps:
@@ -221,7 +221,7 @@ class RankLanes(Step):
         return [text, Hasher.hash((*self.parts, self.rank, self.world_size))]
 
     def on(self, node: Node, epoch: int, shards: int = 1) -> Node:
-        """See `Step.on`: for rows of any kind."""
+        """See `Step.on`; it works for rows of any kind."""
         return logical_shards(node, (), (), self, epoch, self.own())
 
     def reads(self) -> tuple[str, ...] | None:
@@ -229,7 +229,7 @@ class RankLanes(Step):
 
 
 def divided_steps(behind: Sequence[Step]) -> tuple[tuple[Step, ...], tuple[Step, ...]]:
-    """Split the steps after the call: those done in each logical shard, and the others, which see all rows of the rank."""
+    """Split the steps after the call into those done in each logical shard, and the others, which see all rows of the rank."""
     place = 0
     while place < len(behind) and behind[place].works_in_shards and not behind[place].joins_neighbours:
         place += 1
@@ -313,7 +313,7 @@ class Plan:
     Attributes:
         source: the rows.
         steps: the steps, in order.
-        num_shards: number of parts into which the rows divide among workers.
+        num_shards: number of parts into which the rows can be divided among workers.
         errors: handling of rows at which a step fails; None: an error is raised.
         label: distinguishes its rows from those of other streams in a combination, for rows without a file.
     """
@@ -371,7 +371,7 @@ class Plan:
 
     @property
     def is_divided(self) -> bool:
-        """True if it has a part of the rows, made by `shard` or by a division among ranks."""
+        """True if the plan yields only a part of the rows, made by `shard` or by a division among ranks."""
         return any(isinstance(step, (Part, RankLanes)) for step in self.steps)
 
     @property
@@ -384,13 +384,13 @@ class Plan:
         return all(map(keeps_shards, above))
 
     def sharded(self, count: int, index: int, *, is_contiguous: bool) -> Plan:
-        """Return one of `count` parts; taken before row-by-row and batch steps, which then process no rows of other parts."""
+        """Return one of `count` parts, divided before row-by-row and batch steps, which then process no rows of other parts."""
         place, part = self._part(count, index, is_contiguous=is_contiguous)
         steps = (*self.steps[:place], part, *self.steps[place:])
         return replace(self, steps=steps, num_shards=part.num_shards)
 
     def every(self, count: int, index: int) -> Plan:
-        """Return every `count`-th row; the number of shards stays."""
+        """Return every `count`-th row; the number of shards stays the same."""
         return replace(replace(self, num_shards=1).sharded(count, index, is_contiguous=False), num_shards=self.num_shards)
 
     def divides(self, count: int) -> bool:
@@ -440,7 +440,7 @@ class Plan:
 
     @property
     def changes_by_epoch(self) -> bool:
-        """True if each epoch has its own order, so that each iteration is an epoch of its own."""
+        """True if each epoch has its own order, so that each iteration is a new epoch."""
         return self.source.changes_by_epoch or any(step.reshuffles for step in self.steps)
 
     @property
@@ -450,11 +450,11 @@ class Plan:
 
     @property
     def features(self) -> Features | None:
-        """Features of the rows; None if only the rows tell."""
+        """Features of the rows; None if unknown before the rows are read."""
         return self._behind_steps(self.source.features)
 
     def known_features(self) -> Features | None:
-        """Features of the rows, for which the first file may be fetched; None if only the rows would tell."""
+        """Features of the rows, for which the first file may be fetched; None if unknown before the rows are read."""
         return self._behind_steps(self.source.known_features())
 
     def _behind_steps(self, found: Features | None) -> Features | None:
@@ -509,14 +509,14 @@ class Plan:
         return replace(self, source=self.source.with_seed(seed))
 
     def signature(self) -> list[list[Any]]:
-        """Return the identity of the plan: for the rows and for each step a text and a hash, and the parts of the rows."""
+        """Return the identity of the plan: a text and a hash of the rows and of each step, and the parts of the rows."""
         is_elastic = self.is_elastic
         found = [self.source.signed(), *(step.signed(is_elastic=is_elastic) for step in self.steps)]
         return [*found, ["on_error", ""]] if self.counts_errors and _counts_behind(self.steps) else found
 
 
 def _for_reading(steps: tuple[Step, ...]) -> tuple[Step, ...]:
-    """The steps, with a shared count of the rows that fail in one pass."""
+    """Return the steps, with a shared count of the rows that fail in one pass."""
     ledgers = [step.errors for step in steps if step.errors is not None]
     if not ledgers:
         return steps

@@ -32,7 +32,7 @@ _NAMED_PARTS = 2  # of a path: the name of a file and of its folder, which are t
 
 
 def file_identities(names: Sequence[str]) -> list[str]:
-    """Return the part of each path that ids contain: its end, long enough to be unique, two names at least.
+    """Return the part of each path that ids contain: its end, long enough to be unique, with at least two names.
 
     >>> file_identities(["https://host/a/train/0.parquet?token=x", "/data/b/train/1.parquet"])
     ['train/0.parquet', 'train/1.parquet']
@@ -99,7 +99,7 @@ def row_of(id: str, names: Sequence[str]) -> tuple[int, int]:
     (1, 255)
 
     Raises:
-        RowIdError: not an id, or one of other files.
+        RowIdError: this is not an id, or it belongs to other files.
     """
     try:
         digest, row = id[:16], int(id[16:], 16)
@@ -129,7 +129,7 @@ class OriginsAdded(RowChange):
         """Return the rows with the columns.
 
         Raises:
-            ConfigurationError: rows of unknown origin, or rows that already have such columns.
+            ConfigurationError: the origin of the rows is unknown, or they already have such columns.
         """
         if origins is None:
             raise ConfigurationError(
@@ -156,16 +156,16 @@ class OriginsAdded(RowChange):
         return ArrowBlock(pa.RecordBatch.from_arrays([*block.batch.columns, *arrays], schema=kinds.schema), kinds)
 
     def features(self, before: Features) -> Features:
-        """Return the features with those of the columns."""
+        """Return the features, including those of the added columns."""
         check_free(self.columns, list(before))
         return Features({**before, **{name: _KINDS[name] for name in self.columns}})
 
 
 def check_free(wanted: Sequence[str], known: Sequence[str]) -> None:
-    """Raise an error for columns that already exist.
+    """Raise an error if one of the columns already exists.
 
     Raises:
-        ConfigurationError: the first of them.
+        ConfigurationError: a column exists; the error names the first one.
     """
     for name in wanted:
         if name in known:
@@ -182,7 +182,7 @@ class RowIds(PlainStep):
 
     @classmethod
     def of(cls, columns: tuple[str, ...], source: Source) -> RowIds:
-        """Return the step for rows of a source, whose files are all known."""
+        """Return the step for the rows of a source whose files are all known."""
         return cls(columns, FileTable(source.file_names))
 
     @property
@@ -207,7 +207,7 @@ class RowIds(PlainStep):
 
 @dataclass(frozen=True, slots=True)
 class WithOrigins(Over):
-    """The rows of a node with the columns."""
+    """The rows of a node with the origin columns."""
 
     below: Node
     change: OriginsAdded
@@ -230,10 +230,10 @@ class WithOrigins(Over):
 
 
 def check_steps(steps: Sequence[Step]) -> None:
-    """Refuse steps whose rows have no origin.
+    """Raise an error for steps whose rows have no origin.
 
     Raises:
-        ConfigurationError: the first of them.
+        ConfigurationError: a step makes rows from several; the error names the first one.
     """
     for step in steps:
         if step.joins_rows or step.unit is None:
@@ -263,7 +263,7 @@ def place_of(source: RowsOfFiles, id: str | bytes, epoch: int) -> int:
     """Return the place in the order of an epoch at which the row with this id comes first.
 
     Raises:
-        RowIdError: no row of these files has it.
+        RowIdError: no row of these files has the id.
     """
     files, rows = zip(*_found(source, id), strict=True)
     return int(source.in_epoch(epoch).places_of(np.array(files, np.int64), np.array(rows, np.int64)).min())
@@ -273,7 +273,7 @@ def rows_by_id(source: RowsOfFiles, ids: Sequence[str | bytes]) -> RowsById:
     """Return the rows with these ids, in the order of the ids.
 
     Raises:
-        RowIdError: no row of these files has one of them.
+        RowIdError: no row of these files has one of the ids.
     """
     found = np.array([_found(source, id_)[0] for id_ in ids], np.int64).reshape(-1, 2)
     return RowsById(source, found)
@@ -295,7 +295,7 @@ def _found(source: RowsOfFiles, id: str | bytes) -> list[tuple[int, int]]:
 
 @dataclass(frozen=True)
 class RowsById(RowsByPlace):
-    """Rows of files, in an order of their own; see `RowsByPlace`.
+    """Selected rows of files, in any order; see `RowsByPlace`.
 
     Attributes:
         source: the files.

@@ -29,7 +29,7 @@ _KEY = "same"
 
 
 def folded(at: Any) -> tuple[Any, list[Any]]:
-    """Return JSON with references to repeated values, and the list of these values.
+    """Return JSON with references in place of repeated values, and the list of these values.
 
     >>> found, same = folded([["a" * 999], ["a" * 999], 7])
     >>> found, len(same)
@@ -61,7 +61,7 @@ def unfolded(at: Any, same: Any) -> Any:
     ['a', 7]
 
     Raises:
-        StreamStateError: it refers to an entry that does not exist.
+        StreamStateError: the value refers to an entry that does not exist.
     """
     if isinstance(at, Mapping):
         if set(at) != {_KEY}:
@@ -111,12 +111,12 @@ def check_versions(indexes: Iterable[BlockIndex], seen: Sequence[Sequence[Any]])
     """Compare the file versions in a state with those of the files; reads footers that are not known.
 
     Args:
-        indexes: of the files.
+        indexes: indexes of the files.
         seen: the result of `versions_relied_on` when the state was saved.
 
     Raises:
         FileChangedError: a file has another version.
-        StreamStateError: it does not fit the number of file lists.
+        StreamStateError: `seen` does not fit the number of file lists.
     """
     own = list(indexes)
     is_list = isinstance(seen, (list, tuple)) and len(seen) == len(own) and all(map(_is_entry, seen))
@@ -143,7 +143,7 @@ def joined(each: Sequence[Any]) -> Seen | None:
     [[2, 'b', '']]
 
     Raises:
-        StreamStateError: they have different versions.
+        StreamStateError: the states have different versions of a file.
     """
     known = [seen for seen in each if seen is not None]
     if not known:
@@ -192,10 +192,10 @@ class Place:
     """Position of a stream.
 
     Attributes:
-        epoch: of the order.
+        epoch: the epoch of the order.
         share: the part of the rows read, if others read the rest.
         at: the state of the node.
-        seed: of the order of files, if it was drawn.
+        seed: seed of the order of files, if it was drawn.
         files: versions of remote files that were read: see `seen_versions`.
     """
 
@@ -213,9 +213,9 @@ def saved(place: Place, signature: list[list[Any]], shards: int | None = None) -
     {'version': 2, 'plan': [['8 rows', 'ab12']], 'epoch': 0, 'share': None, 'at': 7}
 
     Args:
-        place: where it stands.
-        signature: of its plan.
-        shards: into how many its rows are divided, where `at` is a list of what each lane stands at.
+        place: the position of the stream.
+        signature: the signature of its plan.
+        shards: the number of lanes of its rows, if `at` is a list of their positions.
     """
     share = None if place.share is None else [place.share.index, place.share.count]
     state = {"version": _VERSION, "plan": signature, "epoch": place.epoch, "share": share, **_folded(place.at)}
@@ -246,12 +246,12 @@ def read(state: Any, signature: list[list[Any]], *, has_seed: bool = False, lane
 
     Args:
         state: the saved state.
-        signature: of the plan that loads it.
+        signature: signature of the plan that loads it.
         has_seed: True if that plan drew a seed, so the state must have one.
         lanes: number of lanes of its rows; None: not divided.
 
     Raises:
-        StreamStateError: a state of another stream, or not a state.
+        StreamStateError: the state belongs to another stream, or is not a state.
     """
     if not is_state(state):
         raise StreamStateError("This is not a state of a stream", advice="Pass the result of state_dict()")
@@ -301,12 +301,12 @@ def own_shards(at: Any, own: tuple[int, ...], shards: int) -> list[list[Any]]:
     """Return the entries of these lanes in a state, in order.
 
     Args:
-        at: from the state: for each lane a list that begins with its number.
+        at: the entry `at` of the state: for each lane a list that begins with its number.
         own: the lanes needed.
         shards: number of lanes.
 
     Raises:
-        StreamStateError: it has another form, or lacks a lane.
+        StreamStateError: `at` has another form, or lacks a lane.
 
     >>> own_shards([[0, 7], [1, 6]], (1,), 2)
     [[1, 6]]
@@ -339,7 +339,7 @@ def check_place(node: Node, at: Any) -> None:
     """Check the place in a state against the node that yields the rows after it.
 
     Raises:
-        StreamStateError: it has another form, or is after the last row.
+        StreamStateError: the place has another form, or is after the last row.
     """
     node.check_state(without_counts(at))
 
@@ -348,7 +348,7 @@ def check_plan(plan: Any, signature: list[list[Any]]) -> None:
     """Compare the plan in a state with the plan of a stream.
 
     Raises:
-        StreamStateError: it is another plan, or invalid.
+        StreamStateError: the plan in the state is another one, or is invalid.
     """
     if not _is_plan(plan):
         raise StreamStateError(f"The state has an invalid plan. {_ADVICE}")
@@ -362,9 +362,9 @@ def _check_plan(theirs: list[list[Any]], ours: list[list[Any]]) -> None:
         _check_parts(theirs[0][2], ours[0][2])
     for number, (their, our) in enumerate(zip(theirs, ours, strict=False)):
         if their != our and (number or not has_parts):
-            where = "starts with" if not number else f"has as step {number}"
-            differs = f"{their[0]}, but this one {our[0]}" if their[0] != our[0] else f"another {our[0]} than this one"
-            raise StreamStateError(f"The state belongs to a stream that {where} {differs}. {advice}")
+            where = "that starts with" if not number else f"whose step {number} is"
+            differs = f"{their[0]}, but this one has {our[0]}" if their[0] != our[0] else f"another {our[0]} than this one's"
+            raise StreamStateError(f"The state belongs to a stream {where} {differs}. {advice}")
     if len(theirs) != len(ours):
         longer, whose = (theirs, "the other") if len(theirs) > len(ours) else (ours, "this one")
         step = longer[min(len(theirs), len(ours))][0]
@@ -386,7 +386,7 @@ def _check_parts(theirs: list[list[str]], ours: list[list[str]]) -> None:
         their, our = more[0]
     what = next(part[0] for part in (their, our) if part is not None)
     texts = ["none" if part is None else part[1] for part in (their, our)]
-    differs = f"{texts[0]}, but this stream {texts[1]}" if texts[0] != texts[1] else f"another {texts[1]} than this stream"
+    differs = f"{texts[0]}, but this stream has {texts[1]}" if texts[0] != texts[1] else f"another {texts[1]} than this stream"
     raise StreamStateError(
         f"The state belongs to another {what}: it has {differs}",
         advice="Load it into a stream of the same dataset, split and read config",
@@ -414,7 +414,7 @@ def _name(part: list[str]) -> tuple[str, str]:
 
 
 def _told(part: list[str]) -> tuple[str, str]:
-    """Return the identity of a part: its hash, if it has one, else its text."""
+    """Return what identifies a part: its hash, if it has one, else its text."""
     what, text, content = part
     return what, content or text
 
@@ -452,12 +452,13 @@ def merge_states(states: Iterable[Any]) -> dict[str, Any]:
     they stopped.  Lanes with fewer rows delivered, since one rank was ahead, catch up first.
 
     Args:
-        states: of all ranks: each the result of `state_dict` of the stream, or of torchdata's `StatefulDataLoader`, which
-            contains the states of its workers, or dicts and lists that contain such states.
+        states: the states of all ranks: each is the result of `state_dict` of the stream, or of torchdata's
+            `StatefulDataLoader`, which contains the states of its workers, or dicts and lists that contain such states.
 
     Raises:
-        StreamStateError: values that are not states, states of different streams or epochs, or a lane missing or contradictory.
-        ArgumentTypeError: not a list.
+        StreamStateError: a value is not a state, the states belong to different streams or epochs, or a lane is missing or
+            contradictory.
+        ArgumentTypeError: `states` is not a list.
 
     Example:
         >>> from datasets_core.distributed import split_dataset_by_node
@@ -503,7 +504,7 @@ def check_alike(states: list[dict[str, Any]]) -> None:
     """Check that states belong to one stream divided by lanes, and to one epoch.
 
     Raises:
-        StreamStateError: they do not.
+        StreamStateError: the states belong to different streams or epochs.
     """
     first = states[0]
     for state in states:
@@ -527,8 +528,8 @@ def stream_states(found: Any) -> Iterator[dict[str, Any]]:
     """Yield the states of streams within other states, such as those of a `StatefulDataLoader`.
 
     Raises:
-        StreamStateError: a loader read further after it took the states of its workers.
-        ArgumentTypeError: a value that cannot contain states.
+        StreamStateError: a loader continued to read after it took the states of its workers.
+        ArgumentTypeError: a value cannot contain states.
     """
     if isinstance(found, (str, bytes)) or not isinstance(found, Iterable):
         raise ArgumentTypeError(
@@ -565,7 +566,7 @@ class LaneRows:
     Attributes:
         lane: number of the lane.
         start: the number of the first row in its lane.
-        stop: the number after the last row; None: up to the end of the lane, which is only known by reading.
+        stop: the number after the last row; None: to the end of the lane, which is only known by reading.
         first: origin of the first row, where known: a file and the row in it, or the row of the dataset.
     """
 
@@ -612,19 +613,19 @@ class Audit:
 def audit(states: Iterable[Any], stream: Streamed) -> Audit:
     """Report whether the ranks and workers with these states together delivered every row of an epoch exactly once.
 
-    Each state records the number of rows delivered from each of its lanes, so rows that arithmetic can count are not read;
+    Each state records the number of rows delivered from each of its lanes, so rows whose number can be computed are not read;
     after filters and similar steps it reads to see whether another row follows.  Before the end of an epoch the remaining
     rows count as missing.
 
     Args:
-        states: of all ranks and workers, see `merge_states`.
-        stream: of any rank, divided by `split_dataset_by_node` as those were.
+        states: the states of all ranks and workers; see `merge_states`.
+        stream: the stream of any rank, divided by `split_dataset_by_node` as theirs were.
 
     Returns:
         The report. It prints as a sentence, and lists missing and repeated rows by lane.
 
     Raises:
-        StreamStateError: not states of this stream, states of different epochs, or a stream not divided by lanes.
+        StreamStateError: a state does not belong to this stream, the epochs differ, or the stream is not divided by lanes.
 
     Example:
         >>> from datasets_core.distributed import split_dataset_by_node

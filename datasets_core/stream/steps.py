@@ -43,7 +43,7 @@ class Step(ABC):
     Abstract methods have no default that fits every step.
 
     Attributes:
-        errors: the ledger of the stream, for rows that fail in the step; None: errors are raised.
+        errors: the ledger of the stream for rows that fail in the step; None: errors are raised.
         on_error: the action of this step for such rows; None: that of the stream.
         divides_files: True if the source must have a job for each file before the step, which mixes or divides them.
         may_skip_rows: True if a row may fail in it and be left out although its position is computed.
@@ -100,12 +100,12 @@ class Step(ABC):
 
     @property
     def decoding(self) -> Decoding | None:
-        """The choice of where media are decoded; None if the step does not make it."""
+        """Where media are decoded; None if the step does not determine it."""
         return None
 
     @property
     def shuffle(self) -> Shuffle | None:
-        """The step itself, if it mixes rows: what it does can be done in equal runs (see `on`)."""
+        """The step itself, if it mixes rows; it can do so within equal runs (see `on`). Otherwise None."""
         return None
 
     @property
@@ -139,7 +139,7 @@ class Step(ABC):
         return 1
 
     def features(self, before: Features | None) -> Features | None:
-        """Return the features of the result; None if only the rows tell."""
+        """Return the features of the result; None if unknown before the rows are read."""
         return before
 
     def reads(self) -> tuple[str, ...] | None:
@@ -167,7 +167,7 @@ class Step(ABC):
         return self
 
     def for_shard(self, index: int) -> Step:
-        """Return the step for one logical shard, if it draws an order of its own."""
+        """Return the step for one logical shard, if it draws its own order."""
         return self
 
     def signed(self, *, is_elastic: bool) -> list[Any]:
@@ -197,12 +197,12 @@ class PlainStep(Step):
 
 @dataclass(frozen=True, slots=True)
 class ChangeColumns(PlainStep):
-    """Columns chosen, renamed, added, cast, decoded.
+    """A change of columns: selected, renamed, added, cast or decoded.
 
     Attributes:
-        change: what is done.
+        change: the change.
         text: see `Step.text`.
-        errors: of the stream, for rows whose values do not fit.
+        errors: the ledger of the stream, for rows whose values do not fit.
     """
 
     change: ColumnChange
@@ -245,7 +245,7 @@ class ChangeColumns(PlainStep):
         return self.change.features(before)
 
     def reads(self) -> tuple[str, ...] | None:
-        """See `Step.reads`: one column at a time, not its fields."""
+        """See `Step.reads`: whole columns are read, not their fields."""
         return ()
 
 
@@ -256,13 +256,13 @@ def _of_function(function: Function) -> tuple[Any, ...]:
 
 @dataclass(frozen=True, slots=True)
 class Map(PlainStep):
-    """A function on rows, or on batches of `size` rows.
+    """A function applied to rows, or to batches of `size` rows.
 
     Attributes:
         made: the result of the function.
         is_batched: True for batches.
         size: rows of a batch; None: all rows.
-        is_whole: True to leave out a last batch that has fewer rows.
+        is_whole: True to leave out the last batch if it has fewer rows.
         errors: the ledger of the stream, for rows at which it fails.
         on_error: the action of this step for such rows; None: that of the stream.
         lanes: number of such steps that run at the same time.
@@ -503,7 +503,7 @@ class Shuffle(_Whole):
 
     Attributes:
         seed: seed of the order.
-        size: rows of a window; for rows in blocks, those of several blocks if they are more.
+        size: rows of a window; for rows in blocks, those of several blocks if these have more rows.
         reshuffles: True for another order in each iteration, and in each round of a repetition.
         window_bytes: maximum decoded bytes of a window of blocks.
         is_by_bytes: the size is in bytes, not rows.
@@ -522,7 +522,7 @@ class Shuffle(_Whole):
         return self
 
     def for_shards(self, shards: int) -> Shuffle:
-        """See `Step.for_shards`: windows are in memory together."""
+        """See `Step.for_shards`: the windows of all shards are in memory together."""
         return replace(self, size=max(1, self.size // shards), window_bytes=max(1, self.window_bytes // shards))
 
     def for_shard(self, index: int) -> Shuffle:
@@ -555,7 +555,7 @@ class Shuffle(_Whole):
         return node.under(layer or Shuffled(node.num_rows, self.size, self.seed, self.reshuffles, stays=True))
 
     def _layer(self, blocks: RowBlocks | None, shards: int, *, reshuffles: bool) -> ShuffledBlocks | None:
-        """Return the shuffle of blocks of rows; None if the rows are not in blocks, or these cannot be read alone."""
+        """Return the shuffle of blocks of rows; None if the rows are not in blocks, or if these cannot be read separately."""
         if blocks is None or not blocks.is_indexed:
             return None
         rows = None if self.is_by_bytes else self.size
@@ -623,7 +623,7 @@ class Part(Step):
         return even_run(self.shards, self.count, self.index)
 
     def cut(self, rows: int) -> Cut:
-        """Return the rows of the part, among `rows` rows."""
+        """Return the range of the part's rows among `rows` rows."""
         unit = max(1, rows) if self.together is None else self.together
         if self.shards >= self.count:
             runs = even_runs(rows, self.shards, unit)

@@ -45,7 +45,7 @@ class Transforming(Streamed):
     ) -> Self:
         """Return the rows updated with the result of `function` for each row, or for each batch of rows.
 
-        Without `features=` values stay as the function returned them: no type is known before all rows are.  The result
+        Without `features=`, values stay as the function returned them: types are unknown until all rows are read.  The result
         must depend on the arguments alone: the function is called with the same batches wherever reading begins, but not with
         earlier ones, so it must not carry state from one call to the next.
 
@@ -56,8 +56,8 @@ class Transforming(Streamed):
             batched: it takes and returns columns of `batch_size` rows; it may return more or fewer rows, if columns that it
                 does not return are removed.
             batch_size: rows of a batch; None or 0 for all.
-            drop_last_batch: leave out a last batch that has fewer rows.
-            remove_columns: columns removed before the update: those that the function returns stay.
+            drop_last_batch: leave out the last batch if it has fewer rows.
+            remove_columns: columns removed before the update; columns of these names that the function returns are kept.
             features: the columns of the result, with the target types of the values.
             fn_kwargs: keyword arguments of the function.
             num_workers: number of calls at once, ahead of the reader; rows keep their order.  0 calls it when rows are
@@ -67,9 +67,9 @@ class Transforming(Streamed):
             on_error: "raise", "skip" or "null": action for rows at which this function fails; None: see `on_error`.
 
         Raises:
-            UnknownColumnError: a column that does not exist.
+            UnknownColumnError: a column does not exist.
             ArgumentTypeError: the function returns a value that is not a dict of columns.
-            WorkerDiedError: while reading: a process of `engine="processes"` was killed.
+            WorkerDiedError: (while reading) a process of `engine="processes"` was killed.
 
         Example:
             >>> list(Dataset.from_dict({"a": [1, 2]}).to_iterable_dataset().map(lambda row: {"b": row["a"] * 10}))
@@ -97,12 +97,13 @@ class Transforming(Streamed):
 
         Args:
             function: takes a row and returns whether to keep it; or (`batched`) takes columns and returns a list of booleans;
-                or an expression, as `pc.field("a") > 1`, which Arrow computes for `batch_size` rows together.
+                or an expression such as `pc.field("a") > 1`, which Arrow computes for `batch_size` rows together.
             with_indices, input_columns, batched, batch_size, fn_kwargs, num_workers, engine: see `map`.
-            on_error: "raise" or "skip" (as is "null"): action for rows at which this function fails; None: see `on_error`.
+            on_error: "raise" or "skip" ("null" has the same effect): action for rows at which this function fails; None: see
+                `on_error`.
 
         Raises:
-            UnknownColumnError: a column that does not exist.
+            UnknownColumnError: a column does not exist.
             MaskLengthError: a batched function did not return one boolean for each row.
 
         Example:
@@ -125,22 +126,22 @@ class Transforming(Streamed):
     ) -> Self:
         """Return the same rows with an error policy for all steps of the stream, before and after this call.
 
-        A step fails at a row when its function raises an error, when its result does not fit, when a value cannot be cast,
-        or a medium cannot be decoded.  In a batch the rows fail at which the function fails alone; it gets the others together.
-        Positions are counted in the source rows, so a state stays exact; a stream that ended with an error can resume
-        from its state with another policy, unless a later step counts rows.
+        A step fails at a row when its function raises an error, when its result does not fit, when a value cannot be cast, or
+        when a medium cannot be decoded.  In a batch, those rows fail at which the function fails when called with them alone;
+        it gets the others together. Positions are counted in the source rows, so a state stays exact; a stream that ended with
+        an error can resume from its state with another policy, unless a later step counts rows.
 
         Args:
             action: "raise" ends with the error; "skip" drops such rows; "null" keeps them, with None for values that the step
                 could not make: the columns that its function sets.  A filter drops them.
             max_errors: limit of failed rows in one iteration, over all steps; with several lanes or shards, over those that one
-                process reads; a state contains the count.  One more is an error.  None: no limit.
-            quarantine: a file that collects such rows, each once, from any number of processes: JSON lines, or Parquet if it
-                is called so.  It has the file and the row of their origin, the step, the error, and the values.
+                process reads. A state contains the count. One more failure is an error.  None: no limit.
+            quarantine: a file that collects such rows, each once, from any number of processes: JSON lines, or Parquet if its
+                name ends in `.parquet`. It has the file and the row of their origin, the step, the error, and the values.
 
         Raises:
-            ConfigurationError: unknown action, or a file of an unknown kind.
-            TooManyErrorsError: while reading: more rows failed than `max_errors`.
+            ConfigurationError: the action or the kind of file is unknown.
+            TooManyErrorsError: (while reading) more rows failed than `max_errors`.
 
         Example:
             >>> stream = Dataset.from_dict({"a": [1, 0, 2]}).to_iterable_dataset().map(lambda row: {"b": 2 // row["a"]})
@@ -193,24 +194,25 @@ class Transforming(Streamed):
     ) -> Self:
         """Return token sequences packed into rows of `length` tokens or a little less.
 
-        The sequences of a window, the longest first, go each into the first row that has room; no row extends into the next
-        window.  Rows come in the order of their first sequences.  A state records where its window began: resuming reads
-        no more than that window again.  In an elastic stream each lane has its own windows.
+        Each sequence of a window, the longest first, is put into the first row that has room; no row extends into the next
+        window.  Rows come in the order of their first sequences.  A state records where its window began: resuming reads only
+        that window again.  In an elastic stream each lane has its own windows.
 
         Args:
             length: maximum tokens of a row.
-            column: of the tokens; or several whose lists have one length in each row (`["input_ids", "labels"]`), packed
-                alike.  Other columns become lists of their values, one for each sequence; the new column
-                `seq_lengths` has the length of each sequence.
+            column: the column of tokens, or several whose lists have the same length in each row (`["input_ids", "labels"]`),
+                packed alike.  Other columns become lists of their values, one for each sequence; the new column `seq_lengths`
+                has the length of each sequence.
             overlong: action for a longer sequence: "split" cuts it into several, "truncate" keeps its beginning,
                 "drop" leaves it out, "raise" is an error.  Empty sequences are left out.
             pad: a value to pad rows with, or a dict of these by column; None leaves rows as they are.
-            window_rows: rows of a window; the first windows are smaller, so that rows come early, and so are
-                those of lanes.  Larger windows leave less room in rows, and cost more when resuming.
+            window_rows: rows of a window; the first windows, and those of lanes, are smaller, so that rows come early.  Larger
+                windows leave less room in rows, and cost more when resuming.
 
         Raises:
-            UnknownColumnError: a column that does not exist.
-            ConfigurationError: a column without lists, or lists of different lengths in a row; an overlong row with "raise".
+            UnknownColumnError: a column does not exist.
+            ConfigurationError: a column does not contain lists, the lists of a row differ in length, or a row is overlong with
+                "raise".
 
         Example:
             >>> stream = Dataset.from_dict({"input_ids": [[1, 1, 1], [2, 2], [3], [4, 4]]}).to_iterable_dataset()
@@ -235,20 +237,20 @@ class Transforming(Streamed):
         return self._then(Pack(size, names, overlong, fill, rows))
 
     def with_row_ids(self, columns: str | Sequence[str] = ("__id__", "__source__", "__row__")) -> Self:
-        """Return the same rows with columns that identify file and row of each.
+        """Return the same rows with columns that identify the file and the row of each.
 
         `__source__` is the file as it was read, `__row__` the number of the row in it, and `__id__` 32 hexadecimal digits: 64
         bits of the file (the end of its path: its name and its folder's, and more where files of the stream share these) and 64
         bits of the row.  Ids do not depend on the location of the files, nor on order, slice, lane or rank; rows of a dataset
-        built from them have the same if they are a range of rows of their split; other rows of a `Dataset` are numbered.
-        For a generator `__source__` names its part, and in a combined stream the stream.
-        Steps that make a row from several (`batch`, a batched `map`, `pack`) remove the ids: add them before.
+        built from them have the same ids if they are a range of rows of their split; other rows of a `Dataset` are numbered.
+        For a generator, `__source__` names its part; in a combined stream, it names the stream. Steps that make a row from
+        several (`batch`, a batched `map`, `pack`) remove the ids: add them before such steps.
 
         Args:
-            columns: which of the three, in this order after the others.
+            columns: the columns to add, of these three; they follow the other columns in this order.
 
         Raises:
-            ConfigurationError: another column, an existing column, or rows made from several.
+            ConfigurationError: a column is unknown or already exists, or rows are made from several.
 
         Example:
             >>> rows = Dataset.from_dict({"a": [7, 8, 9]}).to_iterable_dataset().shuffle(seed=1).with_row_ids("__row__")
@@ -268,7 +270,7 @@ class Transforming(Streamed):
     # -- columns -------------------------------------------------------------------------------------------------------
 
     def select_columns(self, column_names: str | Sequence[str]) -> Self:
-        """Return the stream with some columns only, in the order given. Other columns are not read.
+        """Return the stream with only the selected columns, in the order given. Other columns are not read.
 
         Args:
             column_names: the column, or several.
@@ -303,7 +305,7 @@ class Transforming(Streamed):
         """Return the stream with a column renamed.
 
         Args:
-            original_column_name: the present name.
+            original_column_name: the current name.
             new_column_name: the new name.
 
         Raises:
@@ -416,7 +418,7 @@ class Transforming(Streamed):
                 `"arrow"`.
 
         Raises:
-            ConfigurationError: an unknown format.
+            ConfigurationError: the format is unknown.
             MissingDependencyError: the package of the format is not installed.
 
         Example:
@@ -459,7 +461,7 @@ class ExpressionMask:
 
 
 def named(columns: str | Sequence[str] | None) -> list[str]:
-    """Return the names of columns that an argument gives.
+    """Return the column names in an argument, as a list.
 
     >>> named("a"), named(None)
     (['a'], [])
@@ -474,7 +476,7 @@ def named(columns: str | Sequence[str] | None) -> list[str]:
 
 
 def check_action(action: str | None) -> str | None:
-    """Return the action for failed rows, checked."""
+    """Check and return the action for failed rows."""
     if action is not None and action not in ACTIONS:
         raise ConfigurationError(
             f"Invalid on_error={action!r}", advice=f"Give {', '.join(map(repr, ACTIONS))}, or None", value=action

@@ -33,7 +33,7 @@ _STRINGS = {"str", "string", "object", "str_", "unicode"}
 
 
 def dtype_name(dtype: Any) -> str:
-    """the `Value` name of a dtype of numpy, TensorFlow, jax or Python; text and objects are strings.
+    """Return the `Value` name of a dtype of numpy, TensorFlow, jax or Python; text and objects are strings.
 
     >>> dtype_name(np.int64), dtype_name(str), dtype_name("uint8"), dtype_name(np.dtype("float32"))
     ('int64', 'string', 'uint8', 'float32')
@@ -74,7 +74,7 @@ def is_dtype(given: Any) -> bool:
 
 
 def feature_of(given: Any) -> FeatureType:
-    """the feature for a feature, a dtype, a dict of these, or a list with one element.
+    """Return the feature for a feature, a dtype, a dict of these, or a list with one element.
 
     >>> feature_of({"a": np.int64, "b": {"c": "string"}, "d": [np.uint8]})
     {'a': Value('int64'), 'b': {'c': Value('string')}, 'd': List(Value('uint8'))}
@@ -231,7 +231,7 @@ class Connector:
 
 
 def info_of(feature: FeatureType) -> Any:
-    """shape and dtype of the values of a feature.
+    """Return shape and dtype of the values of a feature.
 
     >>> info_of({"a": Value("int8")})["a"].dtype == np.int8
     True
@@ -469,7 +469,7 @@ class _Columns(Features):
         """Return the row of a serialized `tf.train.Example` that TFDS wrote, with arrays and numpy scalars as values.
 
         Args:
-            serialized_example: its bytes.
+            serialized_example: bytes of the message.
             decoders: ignored.
 
         Raises:
@@ -504,7 +504,7 @@ def _decodable(feature: Any, value: Any) -> Any:
 
 
 def _rows_of(columns: Mapping[str, Any]) -> list[dict[str, Any]]:
-    """Return the dicts of a dict of lists, also of nested ones."""
+    """Return the dicts in a dict of lists, also in nested ones."""
     parts = [_rows_of(value) if isinstance(value, Mapping) else value for value in columns.values()]
     return [dict(zip(columns, row, strict=True)) for row in zip(*parts, strict=True)]
 
@@ -541,7 +541,7 @@ class SerializedInfo(dict[str, Any]):
 
 
 def _set_encodings(form: Any, found: Mapping[str, Any], key: str) -> None:
-    """Set how arrays are encoded, which features of this library do not say: as in the record."""
+    """Set the encoding of arrays as found in the record, since features of this library do not record it."""
     if "featuresDict" in form:
         for name, inner in form["featuresDict"]["features"].items():
             _set_encodings(inner, found, f"{key}/{name}" if key else name)
@@ -581,7 +581,7 @@ class FeaturesDict(_Columns):
         """The feature of one dict of a list of dicts, which is a dict of lists in prepared folders.
 
         Raises:
-            AttributeError: not all of the features are lists.
+            AttributeError: some of the features are not lists.
         """
         if not self or not all(isinstance(each, List) for each in self.values()):
             raise AttributeError("FeaturesDict has no attribute 'feature', since not all of its features are lists")
@@ -644,7 +644,7 @@ _ARRAYS: dict[str, Any] = {each.__name__: each for each in (Array2D, Array3D, Ar
 
 
 def connector_of(given: Any) -> Any:
-    """Return a feature, or a value that stands for one, as a feature with the attributes of TFDS.
+    """Return a feature, or a value that represents one, as a feature with the attributes of TFDS.
 
     >>> connector_of(np.int64).dtype == np.int64, connector_of(List(ClassLabel(names=["a"]))).names
     (True, ['a'])

@@ -46,7 +46,7 @@ class Resource:
 
     Args:
         url: its URL.
-        extract_method: is ignored except for `NO_EXTRACT`.
+        extract_method: ignored except for `NO_EXTRACT`.
         path: its local path, if it exists.
         relative_download_dir: ignored.
     """
@@ -130,7 +130,7 @@ class DownloadConfig:
 
 
 def iter_archive(path: Any, method: ExtractMethod | None = None) -> Any:
-    """Yield pairs of the name and the open file of each member of an archive.
+    """Yield the name and the open file of each member of an archive, as pairs.
 
     Args:
         path: path or open file of the archive.
@@ -165,7 +165,7 @@ def iter_bzip2(path: Any) -> Iterator[tuple[str, Any]]:
 
 
 class Members:
-    """Pairs of name and open file of the members of an archive, once; a member can be read as long as it is referenced.
+    """The members of an archive as pairs of name and open file, once; a member can be read as long as it is referenced.
 
     Args:
         source: path or open file of the archive.
@@ -207,7 +207,7 @@ class Members:
 
 
 def unread(argument: Any) -> Any:
-    """Return an argument of `_generate_examples` for one run of it: archives from the beginning, others unchanged.
+    """Return an argument of `_generate_examples` for one run: archives start at the beginning, others are unchanged.
 
     >>> unread(3)
     3
@@ -296,7 +296,7 @@ class DownloadManager:
     """Download manager of a TFDS builder: the library's own manager, with paths as `epath.Path`.
 
     Args:
-        manager: the library's.
+        manager: the download manager of the library.
         manual_dir: folder of manually downloaded files.
         dataset: for messages.
         instructions: instructions for the user on how to download them.

@@ -132,7 +132,7 @@ def flat(values: Sequence[Any], dtype: np.dtype[Any]) -> Any:
 
 
 def joined(arrays: Sequence[Any], dtype: np.dtype[Any], shape: Any) -> Any:
-    """arrays stacked along a new dimension; an array of arrays if their shapes differ.
+    """Return arrays stacked along a new dimension; an array of arrays if their shapes differ.
 
     Args:
         arrays: the arrays.

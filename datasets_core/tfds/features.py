@@ -43,14 +43,14 @@ DocArg = Any
 
 
 class Documentation(NamedTuple):
-    """A description of a feature; accepted, but without effect."""
+    """A description of a feature; it is accepted, but has no effect."""
 
     desc: str | None = None
     value_range: str | None = None
 
 
 class Encoding(enum.Enum):
-    """Encoding of tensors in TFDS files; in this library it only says that numbers of `float64` keep their precision."""
+    """Encoding of tensors in TFDS files; in this library it only means that numbers of `float64` keep their precision."""
 
     NONE = "none"
     BYTES = "bytes"

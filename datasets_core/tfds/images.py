@@ -121,7 +121,7 @@ class ImageArray(Image):
         dtype: `uint8`, `uint16` or `float32`.
         encoding_format: `"png"` or `"jpeg"`: format for arrays, default PNG; files are stored unchanged.
         use_colormap: ignored.
-        doc: a description; is ignored.
+        doc: a description; ignored.
 
     >>> ImageArray(shape=(28, 28, 1)).mode
     'L'
@@ -271,7 +271,7 @@ class ImageArray(Image):
         return shaped if shaped.dtype == self.np_dtype else shaped.astype(self.np_dtype)
 
     def _upright(self, image: Any) -> Any:
-        """Return the image as it is stored, as in TFDS: not rotated by its Exif block, and 16 bits as the high 8 of them."""
+        """Return the image as stored, as in TFDS: not rotated by its Exif block, and with the high 8 bits of 16-bit values."""
         if image.mode.startswith("I;16") and self.np_dtype == np.uint8:
             image = needed("PIL.Image", "Decoding images", "datasets_core[vision]").fromarray(
                 (np.asarray(image) >> 8).astype(np.uint8)

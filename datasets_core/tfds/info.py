@@ -47,7 +47,7 @@ class ReadInstruction(splits.ReadInstruction, metaclass=_IsAnyInstruction):
         split_name: name of the split; for the union of all splits pass the string `all` instead of an instruction.
         from_, to: bounds as in a Python slice; None is an open end.
         unit: `abs` (rows, the default), `%` or `shard`.
-        rounding: with unit `%`, `closest` (default) or `pct1_dropremainder`; other units round nothing.
+        rounding: with unit `%`, `closest` (default) or `pct1_dropremainder`; other units are not rounded.
 
     Raises:
         SplitSyntaxError: a name, bound, unit or rounding is invalid.
@@ -454,7 +454,7 @@ def _plain(text: str | None) -> str:
 
 
 def text_beside(path: str | None, name: str) -> str:
-    """the text of a file next to a script; empty if it does not exist."""
+    """Return the text of a file next to a script; empty if it does not exist."""
     if path is None:
         return ""
     try:

@@ -32,7 +32,7 @@ class PreparedBuilder(SplitReading, ReadOnlyBuilder):
 
     @classmethod
     def of(cls, builder: ReadOnlyBuilder) -> PreparedBuilder:
-        """Return the same, with the methods of TFDS."""
+        """Return the same builder with the methods of TFDS."""
         made = cls(builder.cache_dir, builder.prepared, builder.storage_options)
         made.info.place(made.cache_dir)
         made.info.file_format = builder.prepared.file_format
@@ -83,7 +83,7 @@ def load(
         A stream of rows; for several splits a list, tuple or dict of streams; with `with_info=True` a pair with the info.
 
     Raises:
-        DatasetsCoreError: another failure, as a subclass.
+        DatasetsCoreError: another failure; raised as a subclass.
         DatasetNotFoundError: the dataset does not exist or, with `download=False`, was not built.
 
     Example:
@@ -219,7 +219,7 @@ def _prepared_before(cls: Any, name: str, root: str, config: Any, version: Any) 
 
 
 def _refuse_unread(home: str, version: str | Version | None) -> None:
-    """Explain why a dataset prepared by TensorFlow Datasets is not read, if there is one."""
+    """Raise an error that explains why a dataset prepared by TensorFlow Datasets is not read, if there is one."""
     for place in versions_below(home):
         if version is None or Version(os.path.basename(place)).match(version):
             manifest = tfds_manifest(place)
@@ -361,7 +361,7 @@ class BenchmarkResult:
     Attributes:
         batch_size: number of elements per step.
         start_time, first_batch_time, end_time: readings of a clock, in seconds.
-        num_iter: number of steps, without the first.
+        num_iter: number of steps, not counting the first.
     """
 
     batch_size: int

@@ -97,7 +97,7 @@ class SplitReading(RecordReading):
         return dataclasses.replace(manifest, info=DatasetInfo.of(manifest.info, known=self._seen, data_dir=self._output_dir))
 
     def shown_info(self) -> LibraryInfo:
-        """See `DatasetBuilder.shown_info`; for datasets of this library, with its own features."""
+        """See `DatasetBuilder.shown_info`; for datasets of this library, it has the library's own features."""
         return LibraryInfo.from_dict(self.info.to_dict()) if self._is_hosted else self.info.copy()
 
     # -- reading -------------------------------------------------------------------------------------------------------
@@ -197,7 +197,7 @@ def mapped(function: Callable[[Any], Any], nest: Any) -> Any:
 
 
 def as_numpy(dataset: Any) -> Any:
-    """Convert streams to streams of arrays, numpy scalars and bytes; values likewise, in any nesting.
+    """Convert streams to streams of arrays, numpy scalars and bytes, and values likewise, in any nesting.
 
     Args:
         dataset: a stream, rows, values, or a nesting of these.

@@ -66,7 +66,7 @@ def _arrays(kinds: Kinds, name: str, feature: FeatureType) -> Read:
 
 
 def _of_memory(feature: FeatureType, read: Read, convert: Callable[[Any], Any]) -> Read:
-    """Read numbers from Arrow's memory; value by value if there are nulls, or lists of different lengths."""
+    """Read numbers from Arrow's memory, or value by value if there are nulls or lists of different lengths."""
     view = cells(feature_to_arrow(feature), shapes_of(feature), STORED, None)
 
     def values(array: pa.Array) -> list[Any]:
@@ -456,7 +456,7 @@ class SplitStream(IterableDataset):
         return transformation_func(self)
 
     def reduce(self, initial_state: Any, reduce_func: Callable[[Any, Any], Any], name: object = None) -> Any:
-        """Return the value that a function of the previous value and an element gives after all elements.
+        """Return one value for all elements, combined by a function of the previous value and an element.
 
         Args:
             initial_state: the first value.
@@ -483,11 +483,11 @@ class SplitStream(IterableDataset):
 
         Args:
             batch_size: number of elements in a batch.
-            drop_remainder: True to drop a last batch that is smaller.
+            drop_remainder: True to drop the last batch if it is smaller.
             num_parallel_calls, deterministic, name: ignored.
 
         Raises:
-            ConfigurationError: while reading, if shapes of arrays differ; see `padded_batch`.
+            ConfigurationError: (while reading) the shapes of arrays differ; see `padded_batch`.
         """
         return self._batched(batch_size, drop_remainder, pads=False)
 
@@ -504,7 +504,7 @@ class SplitStream(IterableDataset):
         Args:
             batch_size: number of elements of a batch.
             padded_shapes, padding_values: only None is supported.
-            drop_remainder: True leaves out a last batch with fewer elements.
+            drop_remainder: True to drop the last batch if it has fewer elements.
             name: ignored.
 
         Raises:

@@ -137,8 +137,8 @@ class BuilderConfig(LibraryConfig):
 
     Args:
         name: name of the config.
-        version: version, which overrides that of the builder.
-        release_notes, supported_versions: likewise.
+        version: version of the config, which overrides that of the builder.
+        release_notes, supported_versions: override those of the builder.
         description: description for users.
         tags: keywords.
 
@@ -229,7 +229,7 @@ class DatasetBuilder(SplitReading, LibraryBuilder):
             self.look_at_built()
 
     def _check_config(self, config: object) -> None:
-        """Refuse a user's config that would share the folder of another."""
+        """Raise an error for a user's config that would share the folder of another."""
         if not isinstance(config, LibraryConfig):
             return
         listed = next((each for each in self.BUILDER_CONFIGS if each.name == config.name), config)
@@ -241,7 +241,7 @@ class DatasetBuilder(SplitReading, LibraryBuilder):
 
     @classmethod
     def class_name(cls) -> str:
-        """See `DatasetBuilder.class_name`: the class's, not the module's."""
+        """See `DatasetBuilder.class_name`: the name of the class, not of the module."""
         return cls.name or name_of(cls)
 
     @property
@@ -272,7 +272,7 @@ class DatasetBuilder(SplitReading, LibraryBuilder):
     dataset_info = create_dataset_info = dataset_info_from_configs
 
     def split_generators(self, dl_manager: Any) -> Any:
-        """Return the splits from the author, a dict or a list."""
+        """Return the splits that the author defines, as a dict or a list."""
         manager = DownloadManager(
             dl_manager,
             manual_dir=self._manual_dir or join(self._cache_dir_root, "downloads", "manual"),
@@ -310,7 +310,7 @@ class DatasetBuilder(SplitReading, LibraryBuilder):
         return _arguments(rows)
 
     def _pipeline_of(self, given: dict[str, Any]) -> Any:
-        """Return the pipeline step of Apache Beam for the rows of a split; None if the rows come as rows."""
+        """Return the pipeline step of Apache Beam for the rows of a split; None if the rows do not come from Beam."""
         rows = given.get(_ROWS)
         if _ROWS not in given:
             made = beam_value(self._generate_examples, (), given)
@@ -326,7 +326,7 @@ class DatasetBuilder(SplitReading, LibraryBuilder):
         return pairs if self.info.features is None else self._changed(pairs, made, gen_kwargs.get(_SPLIT))
 
     def _yielded(self, gen_kwargs: dict[str, Any]) -> Iterator[tuple[Any, Any]]:
-        """Yield the pairs as the author does."""
+        """Yield the pairs of key and row that the author's code yields."""
         given = {name: value for name, value in gen_kwargs.items() if name != _SPLIT}
         given = {name: unread(value) for name, value in given.get(_ARGUMENTS, given).items()}
         rows = given[_ROWS] if _ROWS in given else super().generate(given)
@@ -377,8 +377,8 @@ class DatasetBuilder(SplitReading, LibraryBuilder):
             library: arguments of the library's own `download_and_prepare`, such as `num_proc=`.
 
         Raises:
-            UnpreparableVersionError: neither the canonical version nor the highest, and not built before.
-            DatasetsCoreError: another failure, as a subclass.
+            UnpreparableVersionError: the version is neither the canonical nor the highest one, and was not built before.
+            DatasetsCoreError: another failure; raised as a subclass.
         """
         if self._is_hosted and not isinstance(download_config, DownloadConfig):
             self._build(download_config=download_config, file_format=file_format or "arrow", **library)
@@ -418,7 +418,7 @@ class DatasetBuilder(SplitReading, LibraryBuilder):
         self._build(**library)
 
     def _build(self, **library: Any) -> None:
-        """Build. A text column with bytes that are not UTF-8 is built again as a column of bytes, which TFDS always has."""
+        """Build. If a text column has bytes that are not UTF-8, build again with a column of bytes, which TFDS always has."""
         while True:
             try:
                 super().download_and_prepare(**library)
@@ -427,7 +427,7 @@ class DatasetBuilder(SplitReading, LibraryBuilder):
                 changed = self._with_bytes(error)
                 if changed is None:
                     raise
-                text = "Column %r of %s has bytes that are not UTF-8 text. It is built again, as a column of bytes."
+                text = "Column %r of %s has bytes that are not UTF-8 text. The dataset is built again with a column of bytes."
                 logger.warning(text, error.column, self.label)
                 self.info.features = changed
 
@@ -459,7 +459,7 @@ class DatasetBuilder(SplitReading, LibraryBuilder):
         return own[0] if own else None
 
     def _check_own(self) -> None:
-        """Refuse to overwrite a dataset prepared by another library, whose metadata file has the same name."""
+        """Raise an error for a dataset of another library, whose metadata file has the same name, instead of overwriting it."""
         path = os.path.join(self._cache_dir, MANIFEST_NAME)
         with contextlib.suppress(ManifestError):  # a damaged build of this library is built again
             if not os.path.isfile(path) or prepared_manifest(self._cache_dir) is not None:
@@ -538,7 +538,7 @@ class BeamBasedBuilder(DatasetBuilder, skip_registration=True):
     """
 
     def _build_pcollection(self, pipeline: Any, **kwargs: Any) -> Any:
-        """Return a `PCollection` of pairs of key and row.  Called with the `gen_kwargs` of a `SplitGenerator`."""
+        """Return a `PCollection` of pairs of key and row.  It is called with the `gen_kwargs` of a `SplitGenerator`."""
         raise ConfigurationError(
             f"{type(self).__name__} has no _build_pcollection", advice="Implement it or _generate_examples"
         )
@@ -556,7 +556,7 @@ class BeamBasedBuilder(DatasetBuilder, skip_registration=True):
 
 
 def _options_of(cls: type[Any]) -> list[str]:
-    """Return the arguments of the class and its bases, each by its own `__init__`, without those that the library sets."""
+    """Return the arguments of the `__init__` methods of the class and its bases, without those that the library sets."""
     found = [name for parent in cls.__mro__ if "__init__" in vars(parent) for name in inspect.signature(parent).parameters]
     return [name for name in dict.fromkeys(found) if name not in ("self", "args", "kwargs", "library", "cache_dir")][:12]
 

@@ -17,7 +17,9 @@ from typing import Any, NoReturn, TypeVar
 
 import numpy as np
 
+from datasets_core.config import settings
 from datasets_core.errors import ConfigurationError, DatasetGenerationError, MissingDependencyError
+from datasets_core.features.media.types import fast_jpeg
 from datasets_core.optional import needed
 from datasets_core.progress import disable_progress_bar, enable_progress_bar
 from datasets_core.scripting.compat.packages import Path
@@ -36,7 +38,7 @@ _COLLECTION = "tensorflow_datasets"
 
 
 def tfds_path(*relative: str | os.PathLike[str]) -> Path:
-    """Return the path of a file in the dataset collection of the calling script; else of one next to the script.
+    """Return the path of a file in the dataset collection of the calling script, or else next to the script.
 
     Args:
         relative: its path in the collection, for example `image_classification/food101_classes.txt`.
@@ -220,9 +222,9 @@ class TextEncoderConfig:
 
     Args:
         encoder: an encoder.
-        encoder_cls: its class.
+        encoder_cls: class of the encoder.
         vocab_size: number of words.
-        name: its name.
+        name: name of the encoder.
     """
 
     def __init__(
@@ -381,8 +383,9 @@ def png_to_jpeg(image: bytes, quality: int = 100) -> bytes:
 
 def _encoded(image: bytes, form: str, **options: Any) -> bytes:
     pillow = needed("PIL.Image", "Converting images", "datasets_core[vision]")
-    written = io.BytesIO()
-    pillow.open(io.BytesIO(image)).convert("RGB").save(written, form, **options)
+    written, pixels = io.BytesIO(), fast_jpeg(image, 3) if settings().jpeg_dct == "fast" else None
+    rgb = pillow.open(io.BytesIO(image)).convert("RGB") if pixels is None else pillow.fromarray(pixels)
+    rgb.save(written, form, **options)
     return written.getvalue()
 
 
@@ -390,13 +393,13 @@ def ffmpeg_run(args: list[str], stdin: bytes | None = None, timeout: int | None 
     """Run the program ffmpeg, and return its output.
 
     Args:
-        args: its arguments.
-        stdin: its input.
+        args: arguments of ffmpeg.
+        stdin: input of ffmpeg.
         timeout: seconds to wait for it.
 
     Raises:
         ValueError: ffmpeg failed.
-        MissingDependencyError: it is not installed.
+        MissingDependencyError: ffmpeg is not installed.
     """
     program = shutil.which("ffmpeg")
     if program is None:
@@ -411,7 +414,7 @@ def ffmpeg_run(args: list[str], stdin: bytes | None = None, timeout: int | None 
 
 @contextlib.contextmanager
 def nogpu_session(graph: Any = None) -> Iterator[Any]:
-    """Enter a session."""
+    """Yield an `EagerSession`."""
     yield EagerSession(graph=graph)
 
 
@@ -465,7 +468,7 @@ class _Conll(GeneratorBasedBuilder, skip_registration=True):
         """Return the info of the dataset, with the features of its config.
 
         Args:
-            kwargs: those of `tfds.core.DatasetInfo`.
+            kwargs: arguments of `tfds.core.DatasetInfo`.
         """
         told = {name: value for name, value in kwargs.items() if value is not None}
         return self.dataset_info_from_configs(features=self.builder_config.features_dict, **told)
@@ -589,7 +592,7 @@ def get_universal_morphology_config(
     """Return the config of a language of Universal Dependencies.
 
     Args:
-        language: its name.
+        language: name of the language.
         features: features of a row.
         name: name of the config; default: the language.
         description: description for users.

@@ -1,4 +1,4 @@
-"""Cells: stored values as the page reads them: plain columns, and JSON of what is nested, cut to a size."""
+"""Cells: stored values as the page reads them: plain columns, and JSON for nested values, limited in size."""
 
 from __future__ import annotations
 
@@ -25,13 +25,13 @@ _ROLES, _CONTENTS = ("role", "from"), ("content", "value")  # of chat messages
 
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """How much of a value is sent.
+    """Limits on how much of a value is sent.
 
     Args:
-        characters: of a text.
-        items: of a list, and fields of a dict.
-        depth: of nesting.
-        budget: of values in one cell, all levels together.
+        characters: maximum number of characters of a text.
+        items: maximum number of items of a list, and of fields of a dict.
+        depth: maximum depth of nesting.
+        budget: maximum number of values in one cell, over all levels.
     """
 
     characters: int = 400
@@ -115,7 +115,7 @@ def described_columns(features: Mapping[str, FeatureType], schema: pa.Schema) ->
 
 
 def _boxes(features: Mapping[str, FeatureType]) -> dict[str, Any] | None:
-    """Return where the boxes of the pictures of a row are: a column of lists of four numbers, or a field in one."""
+    """Return where the boxes for the pictures of a row are: in a column of lists of four numbers, or in a field of a column."""
     for name, feature in features.items():
         if name.lower() in _BOX_WORDS and _is_box_list(feature):
             return {"path": [name], "labels": None}
@@ -145,17 +145,17 @@ def _is_box_list(feature: Any) -> bool:
 def cells(
     table: pa.Table, features: Mapping[str, FeatureType], paths: MediaPaths, numbers: Sequence[int], places: Sequence[int]
 ) -> pa.RecordBatch:
-    """Return rows as the page reads them: the number of each row, then a column for each column.
+    """Return rows as the page reads them: a column of row numbers, then one for each column.
 
     Args:
         table: the rows as they are stored.
-        features: of its columns.
-        paths: which paths among the values may be opened.
-        numbers: of the rows in their dataset.
-        places: of the columns in their dataset.
+        features: features of its columns.
+        paths: the paths in values that may be opened.
+        numbers: numbers of the rows in their dataset.
+        places: positions of the columns in their dataset.
 
     Returns:
-        A batch with the column `row`, and the others under their places; nested values, media and arrays are JSON.
+        A batch with the column `row`, and the others, named by their positions; nested values, media and arrays are JSON.
     """
     arrays: list[pa.Array] = [pa.array(list(numbers), pa.int64())]
     names = ["row"]
@@ -202,7 +202,7 @@ def _one(column: pa.ChunkedArray) -> pa.Array:
 
 
 def _texts(column: pa.ChunkedArray, limits: Limits) -> pa.Array:
-    """Return texts, long ones cut, with a mark at the end: a null character and the number of all characters."""
+    """Return texts; long ones are cut, and end with a mark: a null character and the full number of characters."""
     found: list[str | None] = []
     most = limits.characters
     for value in (scalar for chunk in column.chunks for scalar in chunk):
@@ -246,7 +246,8 @@ def _dumped(value: pa.Scalar, feature: FeatureType, paths: MediaPaths, limits: L
 def plain(value: pa.Scalar, feature: FeatureType, paths: MediaPaths, limits: Limits = IN_PANEL) -> Any:
     """Return a stored value as JSON values, read only as far as it is shown.
 
-    A dict with the key `$` is not of the data: `$text`, `$bytes`, `$media`, `$array`, `$more`, `$map` say what it stands for.
+    A dict with a key that begins with `$` is not part of the data: `$text`, `$bytes`, `$media`, `$array`, `$more` or `$map`
+    names what it represents.
 
     >>> plain(pa.scalar([1, None]), List(Value("int64")), MediaPaths()), plain(pa.scalar(b"ab"), Value("binary"), MediaPaths())
     ([1, None], {'$bytes': '6162', 'size': 2})
@@ -255,7 +256,7 @@ def plain(value: pa.Scalar, feature: FeatureType, paths: MediaPaths, limits: Lim
 
 
 class _Plain:
-    """One cell, and how many more values it may have."""
+    """One cell, and the number of values that it may still have."""
 
     def __init__(self, paths: MediaPaths, limits: Limits) -> None:
         self._paths, self._limits = paths, limits
@@ -395,7 +396,7 @@ def inner_value(value: pa.Scalar, feature: Any, path: Sequence[str | int]) -> tu
     """Return the medium, and its feature, at a path of fields and items within a cell.
 
     Raises:
-        KeyError, IndexError: there is none.
+        KeyError, IndexError: there is no medium at the path.
     """
     for step in path:
         if not value.is_valid:

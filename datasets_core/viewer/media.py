@@ -33,7 +33,7 @@ class Content:
 
     Args:
         value: the stored value.
-        paths: which paths may be opened.
+        paths: the paths that may be opened.
     """
 
     def __init__(self, value: pa.Scalar, paths: MediaPaths) -> None:
@@ -70,7 +70,7 @@ class Content:
 
     @property
     def type(self) -> str:
-        """The type by the first bytes, among those that a browser shows without running anything; else a stream of bytes."""
+        """The MIME type by the first bytes, if a browser shows it without running anything; else that of a stream of bytes."""
         first = self.read(0, min(self.size, 16))
         if first[:4] == b"RIFF":
             return {b"WAVE": "audio/wav", b"WEBP": "image/webp", b"AVI ": "video/x-msvideo"}.get(
@@ -82,7 +82,7 @@ class Content:
 
 
 def medium(value: pa.Scalar, feature: Media, paths: MediaPaths) -> dict[str, Any]:
-    """Return what a cell says of a medium: its kind, name, size and pixels, or why it cannot be shown."""
+    """Return the description of a medium in a cell: its kind, name, size and pixels, or why it cannot be shown."""
     kind = str(getattr(feature, "_type", "")).lower()
     found: dict[str, Any] = {"kind": kind}
     try:
@@ -102,7 +102,7 @@ def _opened_picture(content: Content) -> Any:
         picture = pillow.open(content.open())
     except Exception as error:  # Pillow fails in ways of its own on a damaged file
         kind = type(error).__name__
-        reason = "it is no picture that Pillow knows" if kind == "UnidentifiedImageError" else str(error)
+        reason = "Pillow does not support its format" if kind == "UnidentifiedImageError" else str(error)
         if kind.startswith("DecompressionBomb"):
             reason = "it has too many pixels to be drawn. Save the file"
         raise MediaDecodeError(f"image {content.name!r}" if content.name else "image", reason) from error
@@ -116,7 +116,7 @@ def picture(content: Content, longest: int | None) -> tuple[bytes, str]:
 
     Args:
         content: the file.
-        longest: pixels of the longer side; None for all.
+        longest: maximum number of pixels of the longer side; None: unlimited.
 
     Raises:
         MediaDecodeError: the picture is damaged, or too large.
@@ -125,7 +125,7 @@ def picture(content: Content, longest: int | None) -> tuple[bytes, str]:
         if found.width * found.height > MOST_PIXELS:
             size = f"{found.width:,} × {found.height:,} pixels"
             raise MediaDecodeError(
-                "image", f"{size} are more than the {MOST_PIXELS // 1_000_000} million that are drawn. Save the file"
+                "image", f"{size} exceed the limit of {MOST_PIXELS // 1_000_000} million for drawing. Save the file"
             )
         try:
             import PIL.ImageOps
@@ -148,7 +148,7 @@ def picture(content: Content, longest: int | None) -> tuple[bytes, str]:
 
 
 def wave(content: Content) -> dict[str, Any]:
-    """Return the wave form of a sound: its bounds in some hundred intervals, its seconds and its rate.
+    """Return the waveform of a sound: its bounds in a few hundred intervals, its duration in seconds, and its rate.
 
     Raises:
         MediaDecodeError: the sound is damaged, or too long.

@@ -1,4 +1,4 @@
-"""What is looked at: a reference of `load_dataset`, a dataset or a stream, opened for the viewer, with its facts."""
+"""The dataset in the viewer: a reference of `load_dataset`, a dataset or a stream, opened with its metadata."""
 
 from __future__ import annotations
 
@@ -45,14 +45,14 @@ _ASKED = ("path", "data_files", "data_dir", "revision", "token", "storage_option
 
 @dataclass
 class Opened:
-    """A dataset that is looked at.
+    """A dataset opened in the viewer.
 
     Args:
-        title: its name.
-        queries: its rows.
-        split: the split expression that is shown at first.
-        builder: the builder it comes from, None for rows of a program.
-        folder: of its files, if it was saved.
+        title: name of the dataset.
+        queries: queries of its rows.
+        split: the split expression that is shown first.
+        builder: the builder it comes from; None for rows passed by a program.
+        folder: folder of its files, if it was saved.
         reference: the arguments of `load_dataset` that it was opened with.
         streams: the streams whose first rows are shown, by split.
         other: the dataset that it is compared with.
@@ -72,7 +72,7 @@ class Opened:
     _difference: Difference | None = None
 
     def close(self) -> None:
-        """Stop what is being computed."""
+        """Stop all computations."""
         self.queries.close()
         if self.other is not None:
             self.other.close()
@@ -80,7 +80,7 @@ class Opened:
     # -- facts ---------------------------------------------------------------------------------------------------------
 
     def about(self) -> dict[str, Any]:
-        """Return the title, the splits and their rows."""
+        """Return the title, and the splits with their numbers of rows."""
         return {
             "title": self.title,
             "split": self.split,
@@ -90,7 +90,7 @@ class Opened:
         }
 
     def facts(self) -> dict[str, Any]:
-        """Return what is recorded of the dataset: card, configs, splits, versions, checksums, citation, shards."""
+        """Return the recorded metadata of the dataset: card, configs, splits, versions, checksums, citation, shards."""
         manifest = self._manifest()
         rows = next(iter(self.queries.splits.values()))
         info = rows.info if manifest is None else manifest.info
@@ -175,11 +175,11 @@ class Opened:
         return {split: str(stream.explain(batch_size=STREAMED_ROWS)) for split, stream in self.streams.items()}
 
     def bytes_read(self, split: str) -> int | None:
-        """Return how many bytes came from a server for the rows shown of a stream; None if none did: its files are local."""
+        """Return the number of bytes fetched from a server for the shown rows of a stream; None if its files are local."""
         return self.received.get(split) or None
 
     def read_more(self, split: str) -> int:
-        """Read as many rows of a stream again as are shown, and return how many there are now.
+        """Double the number of rows read from a stream; return the new number.
 
         Raises:
             UnknownSplitError: no stream has that name.
@@ -194,10 +194,10 @@ class Opened:
     # -- two datasets --------------------------------------------------------------------------------------------------
 
     def difference(self, limit: int = 500) -> Difference:
-        """Return the change from this dataset to the other, computed once.
+        """Return the difference between this dataset and the other, computed once.
 
         Raises:
-            ConfigurationError: there is no other.
+            ConfigurationError: there is no other dataset.
         """
         if self.other is None:
             raise ConfigurationError("There is nothing to compare with", advice="Pass --diff, or a second dataset to view()")
@@ -226,13 +226,13 @@ def open_reference(reference: Mapping[str, Any], split: str | None = None, *, st
     """Open what `load_dataset` would load.
 
     Args:
-        reference: arguments of `load_dataset`; the path may also be a saved or a prepared folder.
-        split: the split expression to show at first; None for the first split with rows.
-        streams: True to show the first rows of a stream, False to build; None streams what is remote and not built.
+        reference: arguments of `load_dataset`; the path may also be that of a saved or prepared folder.
+        split: the split expression to show first; None: the first split with rows.
+        streams: True to show the first rows of a stream, False to build; None streams a remote dataset that is not built.
 
     Raises:
-        DatasetNotFoundError, DatasetBuildError, UnknownSplitError, SplitSyntaxError, ConfigurationError: it cannot be loaded,
-            or has no rows or no columns.
+        DatasetNotFoundError, DatasetBuildError, UnknownSplitError, SplitSyntaxError, ConfigurationError: the dataset cannot be
+            loaded, or has no rows or no columns.
     """
     given = {name: value for name, value in reference.items() if value is not None}
     path = os.fspath(given["path"])
@@ -305,7 +305,7 @@ def _opened_streams(
 
 
 def _read(stream: IterableDataset, count: int, split: str, received: dict[str, int]) -> Dataset:
-    """Return the first rows of a stream, and count the bytes that come for them."""
+    """Return the first rows of a stream, and count the bytes received for them."""
     before = RECEIVED.num_bytes
     try:
         return first_rows(stream, count)
@@ -327,10 +327,10 @@ def first_rows(stream: IterableDataset, count: int) -> Dataset:
 
 
 def _checked(opened: Opened, split: str | None) -> Opened:
-    """Choose the split that is shown at first.
+    """Choose the split that is shown first.
 
     Raises:
-        ConfigurationError: the dataset, or the split that was asked for, has no rows or no columns.
+        ConfigurationError: the dataset, or the requested split, has no rows or no columns.
     """
     splits = opened.queries.splits
     opened.split = split or next((name for name, rows in splits.items() if rows.num_rows), opened.queries.default_split)
@@ -347,14 +347,14 @@ def _checked(opened: Opened, split: str | None) -> Opened:
 
 
 def open_rows(given: Any, other: Any = None) -> Opened:
-    """Open a dataset, a stream, or splits of them, of a program.
+    """Open a dataset, a stream, or splits of these, that a program passes.
 
     Args:
         given: a `Dataset`, `DatasetDict`, `IterableDataset` or `IterableDatasetDict`.
         other: the dataset to compare it with.
 
     Raises:
-        ArgumentTypeError: another type.
+        ArgumentTypeError: the argument has another type.
         ConfigurationError: there are no rows, or no columns.
     """
     opened = _checked(_opened(given), None)

@@ -44,7 +44,7 @@ _VERSION = 1  # of the file of statistics
 
 
 class Picture:
-    """What the header of a column shows.
+    """The picture in the header of a column.
 
     Args:
         column: the statistics of the column.
@@ -116,7 +116,7 @@ def as_text(value: Any) -> str | None:
 
 
 class Pictures:
-    """The statistics of a dataset, computed once in a thread of their own: of a sample at first, then of all rows.
+    """The statistics of a dataset, computed once in a separate thread: first of a sample, then of all rows.
 
     Args:
         dataset: the rows.
@@ -135,22 +135,22 @@ class Pictures:
         self._pool = Daemons("datasets_core-statistics", lambda: 1)
 
     def start(self) -> None:
-        """Begin, unless it is begun."""
+        """Start the computation, unless it has started."""
         with self._lock:
             if not self._is_begun:
                 self._is_begun = True
                 self._pool.submit(self._run)
 
     def stop(self) -> None:
-        """Give up what is not finished."""
+        """Abandon unfinished computations."""
         self._is_stopped = True
         self._pool.close(_END_SECONDS)
 
     def state(self, wait_seconds: float = 0.0) -> tuple[Summary | None, bool, float]:
-        """Return the statistics so far, whether they are those of all rows, and the share of the rows gone through.
+        """Return the statistics so far, whether they cover all rows, and the share of rows processed.
 
         Args:
-            wait_seconds: how long to wait for those of all rows.
+            wait_seconds: maximum time to wait for the statistics of all rows.
         """
         self.start()
         with self._lock:
@@ -161,14 +161,14 @@ class Pictures:
             return self._summary, self._is_exact, 1.0 if self._is_exact else min(0.99, self._done_rows / total)
 
     def summary(self) -> Summary:
-        """Return the statistics of all rows, when they are there."""
+        """Return the statistics of all rows, as soon as they are available."""
         while True:
             found, is_exact, _ = self.state(60.0)
             if is_exact and found is not None:
                 return found
 
     def picture(self, name: str) -> Picture:
-        """Return the picture of a column, of all rows."""
+        """Return the picture of a column, made from all rows."""
         return Picture(self.summary()[name])
 
     def _run(self) -> None:
@@ -219,7 +219,7 @@ class Pictures:
             return {name: self._codes[name] for name in names if name in self._codes}
 
     def mask(self, filters: Sequence[Mapping[str, Any]]) -> Mask:
-        """Return which rows pass all filters."""
+        """Return a mask of the rows that pass all filters."""
         names = [str(each["column"]) for each in filters]
         codes = self.codes(names)
         passes = np.ones(self._dataset.num_rows, bool)
@@ -231,9 +231,9 @@ class Pictures:
         """Return the counts of each picture among the rows that pass the filters of the *other* columns.
 
         Args:
-            names: columns whose pictures are wanted.
+            names: columns whose pictures are requested.
             filters: one for each filtered column.
-            base: which rows are counted at all, None for all.
+            base: mask of the rows that may be counted; None: all.
         """
         filtered = [str(each["column"]) for each in filters]
         codes = self.codes(list(dict.fromkeys([*names, *filtered])))
@@ -257,7 +257,7 @@ class Pictures:
     def _tables_of(
         self, codes: Mapping[str, Codes], moved: str | None, others: Sequence[Mapping[str, Any]], base: Mask | None
     ) -> _PairCounts:
-        """Return the counts by pairs of bins for a filter that is dragged: those of the last step if nothing else changed."""
+        """Return the counts by pairs of bins for a filter being dragged; those of the last step if nothing else changed."""
         key = (moved, json.dumps(others, sort_keys=True))
         with self._lock:
             if self._tables is None or self._tables.key != key or self._tables.base is not base:
@@ -289,16 +289,16 @@ class Pictures:
         table.rows = pairs(None, every)[:, 0]
 
     def _passing(self, codes: Mapping[str, Codes], given: Mapping[str, Any]) -> Mask:
-        """Return which rows a filter lets pass."""
+        """Return a mask of the rows that a filter accepts."""
         lets = self._allowed(codes, given)
         found: Mask = lets[codes[str(given["column"])]]
         return found
 
     def _allowed(self, codes: Mapping[str, Codes], given: Mapping[str, Any]) -> Mask:
-        """Return which codes a filter lets pass: `bins` from and to, `values` by number, or `null`.
+        """Return a mask of the codes that a filter accepts: `bins` (first and last), `values` by number, or `null`.
 
         Raises:
-            ConfigurationError: the column has no picture, or one of another kind.
+            ConfigurationError: the column has no picture, or the filter does not fit its kind.
         """
         name = str(given["column"])
         if name not in codes:
@@ -321,13 +321,13 @@ class Pictures:
 
 
 class _PairCounts:
-    """How many rows have each pair of a bin of the dragged column and a bin of another, under the filters that stay.
+    """For each pair of a bin of the dragged column and a bin of another column, the number of rows, under the other filters.
 
-    A step of a drag adds up rows of these tables instead of going through the rows of the dataset.
+    A step of a drag sums rows of these tables instead of reading the rows of the dataset.
 
     Args:
         key: the dragged column, and the other filters.
-        base: which rows are counted at all.
+        base: mask of the rows that may be counted; None: all.
     """
 
     def __init__(self, key: tuple[str | None, str], base: Mask | None) -> None:
@@ -337,7 +337,7 @@ class _PairCounts:
 
 
 class _StoppedError(Exception):
-    """The viewer ends."""
+    """Raised when the viewer ends."""
 
 
 def _all_of(masks: Sequence[Mask]) -> Mask | None:
@@ -353,7 +353,7 @@ def _all_of(masks: Sequence[Mask]) -> Mask | None:
 
 
 def _sample(dataset: Dataset) -> Dataset:
-    """Return some rows from all over the dataset, in runs."""
+    """Return runs of rows spread over the whole dataset."""
     size = _SAMPLED_ROWS // _SAMPLED_RUNS
     starts = np.linspace(0, dataset.num_rows - size, _SAMPLED_RUNS).astype(np.int64)
     return dataset.select((starts[:, None] + np.arange(size)).reshape(-1))
@@ -394,7 +394,7 @@ def _coded(dataset: Dataset, pictures: Mapping[str, Picture]) -> dict[str, Codes
 
 
 class _Coder:
-    """The bin or bar of each value of a column."""
+    """Assigns the values of a column to bins or bars."""
 
     def __init__(self, picture: Picture, feature: Any, arrow_type: pa.DataType) -> None:
         self._picture, self._feature = picture, feature
@@ -435,7 +435,7 @@ class _Coder:
 
 
 def _last(edges: Sequence[Any]) -> Any:
-    """Return the highest value of the bins; that of integers, one bin each, is before the last edge."""
+    """Return the highest value in the bins; for integers with one bin each, it is the one before the last edge."""
     return edges[-1] - 1 if len(edges) - 1 < BINS and isinstance(edges[-1], int) and len(edges) > 1 else edges[-1]
 
 

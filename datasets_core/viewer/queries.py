@@ -1,4 +1,4 @@
-"""Which rows are shown: a split expression or a query, a search, filters and an order; their Python text, and their files."""
+"""Selection of the rows shown: a split expression or a query, a search, filters and an order; their Python code and files."""
 
 from __future__ import annotations
 
@@ -38,13 +38,13 @@ _FORMATS = {"csv": "to_csv", "jsonl": "to_json", "parquet": "to_parquet"}
 
 @dataclass(frozen=True)
 class View:
-    """What is asked for, as the address of the page has it.
+    """The requested rows, as the address of the page describes them.
 
     Args:
         split: a split expression, such as `train[:10%]+test`.
-        sql: a query; its result is shown instead of the split, which it calls `ds`.
-        search: a text that one of the columns contains, in upper or lower case.
-        searched: the columns that are searched; empty for all.
+        sql: a query, in which the split is named `ds`; its result is shown instead of the split.
+        search: a text that one of the columns contains, ignoring case.
+        searched: the columns to search; empty for all.
         filters: dicts with `column`, and `bins`, `values` or `null`.
         sort: pairs of a column and True for descending.
     """
@@ -58,10 +58,10 @@ class View:
 
     @classmethod
     def of(cls, given: Any, default_split: str) -> View:
-        """Return the view that a page asks for.
+        """Return the view that a page requests.
 
         Raises:
-            ConfigurationError: it is none.
+            ConfigurationError: the request is not a valid view.
         """
         given = given or {}
         try:
@@ -79,12 +79,12 @@ class View:
 
     @property
     def base(self) -> tuple[str, str]:
-        """What the rows are taken from."""
+        """The split expression or query that the rows are taken from."""
         return self.split, self.sql
 
     @property
     def key(self) -> str:
-        """The view as text."""
+        """The view as text, for use as a key."""
         return json.dumps([*self.base, self.search, self.searched, self.filters, self.sort], sort_keys=True)
 
 
@@ -102,10 +102,10 @@ class Queries:
 
     Args:
         splits: the rows of each split.
-        opened: returns the rows of a split expression, where the dataset knows more than its splits; None: they are sliced.
+        opened: returns the rows of a split expression, if the dataset supports more than its splits; None: splits are sliced.
         code: Python text that loads the dataset, with `{split}` for the expression.
-        each: Python text of the rows of a split, where `code` loads all of them.
-        unread: returns the rows of a split that are read when they are asked for first.
+        each: Python text of the rows of a split, if `code` loads all splits.
+        unread: returns the rows of a split that is read on first use.
     """
 
     def __init__(
@@ -129,7 +129,7 @@ class Queries:
             base.pictures.stop()
 
     def replace(self, split: str, rows: Dataset) -> None:
-        """Take other rows for a split: those of a stream that was read further."""
+        """Replace the rows of a split, after more rows of its stream were read."""
         with self._lock:
             self.splits[split] = rows
             for base in self._bases.values():
@@ -139,17 +139,17 @@ class Queries:
 
     @property
     def default_split(self) -> str:
-        """The split that is shown at first."""
+        """The split that is shown first."""
         return next(iter(self.splits), "")
 
     # -- rows ----------------------------------------------------------------------------------------------------------
 
     def base(self, view: View) -> _Base:
-        """Return what the rows of a view are taken from.
+        """Return the rows of the split expression or query that a view is based on.
 
         Raises:
             SplitSyntaxError, UnknownSplitError: the split expression is invalid.
-            QueryError, MissingDependencyError: the query is.
+            QueryError, MissingDependencyError: the query is invalid, or DuckDB is not installed.
         """
         with self._lock:
             found = self._bases.get(view.base)
@@ -258,8 +258,8 @@ class Queries:
 
         Args:
             view: the rows.
-            start, stop: places in the view.
-            names: of the columns that are wanted; None for all.
+            start, stop: range of positions in the view.
+            names: names of the requested columns; None: all.
         """
         rows, order = self.base(view).rows, self.order(view)
         size = rows.num_rows if order is None else len(order)
@@ -278,10 +278,10 @@ class Queries:
         return cells(table, {name: rows.features[name] for name in places}, rows._media_paths(), numbers, list(places.values()))
 
     def row(self, view: View, number: int) -> dict[str, Any]:
-        """Return all of one row of the base of a view, its id and its place.
+        """Return one whole row of the base of a view, its id and its position.
 
         Raises:
-            ConfigurationError: there is no such row.
+            ConfigurationError: the row does not exist.
         """
         rows, order = self.base(view).rows, self.order(view)
         table = self._one(rows, number)
@@ -307,8 +307,8 @@ class Queries:
         """Return a medium of a row, and its kind.
 
         Raises:
-            UnknownColumnError, ConfigurationError: there is none in that place.
-            UntrustedPathError, MediaNotFoundError: its path may not be opened, or its file does not exist.
+            UnknownColumnError, ConfigurationError: there is no medium at that place.
+            UntrustedPathError, MediaNotFoundError: the path of the medium may not be opened, or its file does not exist.
         """
         rows = self.base(view).rows
         _check(rows, [column])
@@ -322,7 +322,7 @@ class Queries:
             raise ConfigurationError(f"Row {number:,} has no file in column {column!r} at {list(path)}.") from error
 
     def pictures(self, view: View, names: Sequence[str] | None, wait_seconds: float) -> dict[str, Any]:
-        """Return the pictures of the columns of a view, as far as they are known."""
+        """Return the charts of the columns of a view that are known so far."""
         from datasets_core.viewer.pictures import Picture
 
         base = self.base(view)
@@ -398,10 +398,10 @@ class Queries:
         Args:
             view: the rows.
             kind: "csv", "jsonl" or "parquet".
-            path: of the new file.
+            path: path of the new file.
 
         Raises:
-            ConfigurationError: another kind of file.
+            ConfigurationError: the kind of file is unknown.
         """
         if kind not in _FORMATS:
             raise ConfigurationError(
@@ -460,7 +460,7 @@ _UNSEARCHED = ("media", "bytes", "null", "array", "time", "bool")  # kinds of ce
 
 
 def _contains(values: pa.Array, feature: Any, text: str) -> Mask | None:
-    """Return which values contain a text: texts, numbers as they are written, labels by name, and those in lists and dicts."""
+    """Return a mask of the values that contain a text: texts, printed numbers, label names, also within lists and dicts."""
     kind = kind_of_cell(feature, values.type)
     if kind in _UNSEARCHED:
         return None
@@ -509,7 +509,7 @@ _TEXTS_CODE = """def texts(value):
 
 
 def _search_code(rows: Dataset, view: View) -> str:
-    """Return Python text that finds what `_contains` finds."""
+    """Return Python code that finds the same rows as `_contains`."""
     text, names, labels = view.search.casefold(), [], ""
     for name in view.searched or rows.column_names:
         feature = rows.features[name]

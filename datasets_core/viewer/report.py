@@ -1,4 +1,4 @@
-"""A report of a dataset in one HTML file, which asks for nothing from anywhere: statistics, duplicates, leaks, a sample."""
+"""A report of a dataset in one self-contained HTML file: statistics, duplicates, leaks between splits, a sample."""
 
 from __future__ import annotations
 
@@ -47,19 +47,19 @@ _LONG_BYTES = 64  # texts above this are hashed whole, not by a checksum
 
 
 def report(dataset: Any, path: str | os.PathLike[str], *, title: str | None = None) -> str:
-    """Write a report of a dataset, or of the splits of one, into one HTML file.
+    """Write a report of a dataset, or of its splits, into one HTML file.
 
     Args:
         dataset: a `Dataset` or a `DatasetDict`.
-        path: of the new file.
-        title: of the report.
+        path: path of the new file.
+        title: title of the report.
 
     Returns:
         The path.
 
     Raises:
         ConfigurationError: there are no rows or no columns, it is a stream, or the folder does not exist.
-        ArgumentTypeError: another type.
+        ArgumentTypeError: the argument has another type.
     """
     opened = open_rows(dataset)
     if title is not None:
@@ -72,8 +72,8 @@ def report_of(opened: Opened, path: str | os.PathLike[str], *, split: str | None
 
     Args:
         opened: the dataset.
-        path: of the new file.
-        split: a split expression, for a report of these rows alone.
+        path: path of the new file.
+        split: a split expression, to report on these rows only.
     """
     if opened.streams:
         raise ConfigurationError("A report reads all rows, and a stream may have no end", advice="Load it without streaming")
@@ -95,7 +95,7 @@ def report_of(opened: Opened, path: str | os.PathLike[str], *, split: str | None
 
 @dataclass
 class _Pass:
-    """What one pass over a split finds beside the statistics."""
+    """Results of one pass over a split, in addition to the statistics."""
 
     rows: Hashes
     columns: dict[str, Hashes] = field(default_factory=dict)
@@ -104,7 +104,7 @@ class _Pass:
 
 
 class _Correlations:
-    """Sums for the correlations of numbers, of the rows where both have one."""
+    """Sums for the correlations of two columns of numbers, over the rows where both have a value."""
 
     def __init__(self, columns: Sequence[ColumnSummary]) -> None:
         self.names = [column.name for column in columns]
@@ -200,7 +200,7 @@ def _mixed(one: Hashes, other: Hashes) -> Hashes:
 
 
 def _passed(rows: Dataset, names: Sequence[str], compared: Sequence[str], texts: Sequence[str], sums: _Correlations) -> _Pass:
-    """Go through the rows once: hashes of rows and of values, the ends of texts, the sums of correlations."""
+    """Read the rows once; return hashes of rows and values, the shortest and longest texts, and the sums for correlations."""
     table = rows._table.select(list(names))
     found = _Pass(np.empty(rows.num_rows, np.uint64), {name: np.empty(rows.num_rows, np.uint64) for name in compared})
     done = 0
@@ -222,13 +222,13 @@ def _passed(rows: Dataset, names: Sequence[str], compared: Sequence[str], texts:
 
 
 def _repeats(values: Hashes) -> int:
-    """Return how many values are not the first of their kind."""
+    """Return the number of values that repeat an earlier one."""
     ordered = np.sort(values)  # some 100 times as quick as np.unique, which hashes
     return int((ordered[1:] == ordered[:-1]).sum())
 
 
 def _shared(values: Hashes, others: Hashes) -> int:
-    """Return how many of the values are among the others."""
+    """Return the number of values that also occur among the others."""
     known, asked = np.sort(others), np.sort(values)
     places = np.minimum(np.searchsorted(known, asked), len(known) - 1)
     return int((known[places] == asked).sum())
@@ -259,7 +259,7 @@ class _Report:
     """The page of one dataset.
 
     Args:
-        title: its name.
+        title: title of the page.
         splits: the rows of each split; none is empty.
     """
 
@@ -528,7 +528,7 @@ def _section(title: str, content: str) -> str:
 
 
 def _table(head: Sequence[str], rows: Sequence[Sequence[str]], kind: str = "") -> str:
-    """Return a table; a title that ends with # is of a column of numbers, the cells are markup."""
+    """Return a table of cells in HTML; a title that ends with # marks a column of numbers."""
     titles = "".join(
         f"<th scope=col{' class=n' if title.endswith('#') else ''}><span>{_escaped(title.removesuffix('#'))}</span></th>"
         if title

@@ -1,4 +1,4 @@
-"""The server of the viewer: on this machine alone, behind a token; rows as Arrow streams, media in parts."""
+"""The server of the viewer, on this machine and protected by a token; it sends rows as Arrow streams, and media in parts."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ Send: TypeAlias = Callable[[dict[str, Any]], Awaitable[None]]
 
 
 class Answers:
-    """The answers to what the page of a dataset asks.
+    """Answers the requests of the page of a dataset.
 
     Args:
         opened: the dataset.
@@ -72,12 +72,12 @@ class Answers:
         """Return a JSON value, or the bytes of an Arrow stream.
 
         Args:
-            name: of the question.
-            asked: its arguments.
+            name: name of the request.
+            asked: arguments of the request.
 
         Raises:
-            ConfigurationError: there is no such question.
-            DatasetsCoreError: it cannot be answered.
+            ConfigurationError: the request is unknown.
+            DatasetsCoreError: the request cannot be answered.
         """
         known: dict[str, Callable[[Mapping[str, Any]], Any]] = {
             "about": self._about, "open": self._open, "rows": self._rows, "row": self._row, "pictures": self._pictures,
@@ -141,10 +141,10 @@ class Answers:
         return picture(content, 2 * THUMBNAIL if shape == "thumb" else _FULL_PIXELS)
 
     def medium(self, asked: Mapping[str, Any]) -> tuple[bytes, str]:
-        """Return a medium of a row whole, for a page that cannot ask for parts: drawn, or the bytes of the file, and the type.
+        """Return a whole medium of a row and its type, for a page that cannot request parts: drawn, or the bytes of the file.
 
         Raises:
-            MediaDecodeError: it cannot be drawn, or is too large.
+            MediaDecodeError: the medium cannot be drawn, or is too large.
         """
         shape = str(asked.get("as") or "file")
         if shape != "file":
@@ -183,12 +183,12 @@ def _path(asked: Mapping[str, Any]) -> list[str | int]:
 
 
 class Guard:
-    """The application behind the checks of host, origin and token.
+    """Checks host, origin and token of each request before the application answers it.
 
     Args:
-        app: answers who may ask.
-        token: of the address.
-        hosts: names and ports that the page is reached by; None for any.
+        app: answers the accepted requests.
+        token: the token in the address.
+        hosts: names and ports under which the page is reached; None: any.
         cookie: name of the cookie that holds the token after the first visit.
     """
 
@@ -196,7 +196,7 @@ class Guard:
         self._app, self._token, self._hosts, self._cookie = app, token, hosts, cookie
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """See ASGI."""
+        """Answer a request or close a connection, by the ASGI protocol."""
         if scope["type"] == "lifespan":
             await self._app(scope, receive, send)
             return
@@ -274,9 +274,9 @@ def application(opened: Opened, token: str, hosts: set[str] | None, cookie: str 
 
     Args:
         opened: the dataset.
-        token: that a visitor must have.
-        hosts: `name:port` of each address it answers under; None for any.
-        cookie: name of the cookie of the token.
+        token: the token that a visitor must have.
+        hosts: `name:port` of each address at which it answers; None: any.
+        cookie: name of the cookie that holds the token.
 
     Raises:
         MissingDependencyError: starlette is not installed.
@@ -303,7 +303,7 @@ def application(opened: Opened, token: str, hosts: set[str] | None, cookie: str 
         async for part in request.stream():
             body += part
             if len(body) > _MOST_QUESTION_BYTES:
-                return JSONResponse({"error": "The question is too long."}, 413)
+                return JSONResponse({"error": "The request is too long."}, 413)
         try:
             asked = json.loads(body or b"{}")
             if not isinstance(asked, dict):
@@ -434,8 +434,8 @@ class Viewer:
     Args:
         opened: the dataset.
         host: the address it listens on.
-        port: 0 for any free one.
-        token: None for a random one.
+        port: port of the server; 0: any free port.
+        token: the token in the address; None: a random one.
 
     Attributes:
         url: the address of the page, with its token.
@@ -451,7 +451,7 @@ class Viewer:
         if self._is_open and not token:
             raise ConfigurationError(
                 f"--host {host} lets other machines connect",
-                advice="Pass --token with a secret: who has it sees the dataset, over a connection that is not encrypted",
+                advice="Pass --token with a secret: anyone who has it sees the dataset, over an unencrypted connection",
             )
         self.opened = opened
         self._socket = _bound(host, port)
@@ -476,26 +476,26 @@ class Viewer:
         self._job: Job[None] | None = None
 
     def run(self) -> None:
-        """Answer until the program is interrupted."""
+        """Answer requests until the program is interrupted."""
         try:
             self._server.run(sockets=[self._socket])
         finally:
             self._end()
 
     def start(self) -> Viewer:
-        """Answer in a thread of its own."""
+        """Answer requests in a separate thread."""
         self._job = self._pool.submit(lambda: self._server.run(sockets=[self._socket]))
         while not self._server.started and not self._job.done.wait(0.005):
             pass
         return self
 
     def wait(self) -> None:
-        """Return when it has ended."""
+        """Wait until the viewer has ended."""
         while self._job is not None and not self._job.done.wait(0.2):
             pass
 
     def close(self) -> None:
-        """End, and free the port."""
+        """Stop the server, and free the port."""
         self._server.should_exit = True
         if self._job is not None:
             self._job.done.wait()
@@ -532,7 +532,7 @@ def _bound(host: str, port: int) -> socket.socket:
         found.close()
         reason = getattr(error, "strerror", None) or str(error)
         raise ConfigurationError(
-            f"Port {port} of {host} cannot be used: {reason}", advice="Pass another --port, or none"
+            f"Port {port} of {host} cannot be used: {reason}", advice="Pass another --port, or omit it"
         ) from error
     return found
 
@@ -541,7 +541,7 @@ def browse(url: str) -> None:
     """Open an address in the browser of this machine.
 
     Raises:
-        ConfigurationError: there is none.
+        ConfigurationError: no browser was found.
     """
     try:
         webbrowser.get()
@@ -560,14 +560,15 @@ def _is_interactive() -> bool:
 
 
 def view(dataset: Any, other: Any = None, *, port: int = 0, open_browser: bool = True, block: bool | None = None) -> Viewer:
-    """Show a dataset in the browser of this machine: a table of all rows, with pictures of the columns to filter by.
+    """Show a dataset in the browser of this machine: a table of all rows, with charts of the columns by which it is filtered.
 
     Args:
         dataset: a `Dataset`, a `DatasetDict`, an `IterableDataset` or an `IterableDatasetDict`.
-        other: a dataset to compare it with: the page shows what differs.
-        port: of the server on 127.0.0.1; 0 for any free one.
+        other: a dataset to compare it with: the page shows the differences.
+        port: port of the server on 127.0.0.1; 0: any free port.
         open_browser: False to print the address only.
-        block: True to return when the program is interrupted; None blocks in a script, and not at a prompt or in a notebook.
+        block: True to return only when the program is interrupted; None blocks in a script, but not at a prompt or in a
+            notebook.
 
     Returns:
         The running viewer: `url` is its address, `close()` ends it.

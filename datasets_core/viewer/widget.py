@@ -1,4 +1,4 @@
-"""The table of the viewer in a notebook, as a widget of anywidget: questions and answers go over its own connection."""
+"""The table of the viewer in a notebook, as an anywidget widget, whose connection carries requests and answers."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _MODULES = ("dom.js", "cells.js", "charts.js", "facts.js", "table.js", "app.js",
 
 
 def script() -> str:
-    """Return the page's modules as one module, after the reader of Arrow."""
+    """Return the page's modules as one module, preceded by the Arrow reader."""
     arrow = _text("vendor", "arrow.js")
     parts = [f"const Arrow = (function () {{ const exports = {{}}, module = {{ exports }};\n{arrow}\nreturn exports; }})();"]
     for name in _MODULES:
@@ -32,10 +32,10 @@ def _text(*names: str) -> str:
 
 
 def answered(answers: Answers, message: Mapping[str, Any]) -> tuple[dict[str, Any], list[bytes]]:
-    """Return the answer to a message of the widget, and the bytes that go with it.
+    """Return the answer to a message of the widget, and the bytes that accompany it.
 
     Args:
-        answers: those of the dataset.
+        answers: the answers of the dataset.
         message: a dict with `id`, `name` and `asked`.
     """
     told: dict[str, Any] = {"id": message.get("id")}
@@ -53,7 +53,8 @@ def answered(answers: Answers, message: Mapping[str, Any]) -> tuple[dict[str, An
 
 
 def widget(dataset: Any) -> Any:
-    """Return a table of a dataset for a notebook: it scrolls through all rows, and is filtered by the pictures of its columns.
+    """Return a table of a dataset for a notebook: it scrolls through all rows, and can be filtered by the pictures of its
+    columns.
 
     Args:
         dataset: a `Dataset`, a `DatasetDict`, an `IterableDataset` or an `IterableDatasetDict`.
@@ -76,7 +77,7 @@ def widget(dataset: Any) -> Any:
         _css = _text("style.css")
 
         def close(self) -> None:
-            """End, and stop what is being computed."""
+            """Close the widget, and stop all computations."""
             opened.close()
             super().close()
 

@@ -481,7 +481,7 @@ def test_a_description_leads_nobody_to_the_own_link_of_the_machine(load: Load, m
     found = [(socket.AF_INET, socket.SOCK_STREAM, 6, "", ("169.254.169.254", 80))]
     monkeypatch.setattr(socket, "getaddrinfo", lambda *where, **how: found)
     record_set = records("r", field("r/t", "sc:Text", of("a", column="t")))
-    with pytest.raises(DownloadError, match="own link"):
+    with pytest.raises(DownloadError, match="link-local"):
         load({}, [file("a", contentUrl="http://data.test/a.csv")], [record_set])
 
 

@@ -106,7 +106,7 @@ def test_members_that_are_not_what_they_are_named_are_errors(load, field, conten
 
 
 def test_a_row_at_two_places_and_a_field_twice_are_errors(load):
-    with pytest.raises(FileFormatError, match=r"has the row 'a' at two places"):
+    with pytest.raises(FileFormatError, match=r"has the row 'a' in two places"):
         load(tarred(("a.png", b""), ("b.png", b""), ("a.txt", b"")))
     with pytest.raises(FileFormatError, match=r"contains 'a\.png' twice"):
         load(tarred(("a.png", b""), ("a.png", b"")))

@@ -184,7 +184,7 @@ def test_what_cannot_be_combined_is_named(combine: Any, given: Any, error: type[
     ("one", "other", "axis", "message"),
     [
         ({"a": [1]}, {"a": [2]}, 1, "Column 'a' is duplicated: it is in dataset 0 and in dataset 1"),
-        ({"a": [1]}, {"b": [2, 3]}, 1, "Dataset 1 has 2 rows, and dataset 0 has 1"),
+        ({"a": [1]}, {"b": [2, 3]}, 1, "Dataset 1 has 2 rows, but dataset 0 has 1"),
         ({"a": [1]}, {"a": [2]}, 2, "Invalid axis 2"),
     ],
 )
@@ -329,7 +329,7 @@ def test_streams_of_streams_go_on_where_they_were() -> None:
 
 
 def test_datasets_and_streams_do_not_go_together() -> None:
-    with pytest.raises(ArgumentTypeError, match=r"Element 1 is a Dataset, and element 0 is a stream\. Convert all of them"):
+    with pytest.raises(ArgumentTypeError, match=r"Element 1 is a Dataset, but element 0 is a stream\. Convert all of them"):
         concatenate_datasets([_stream(1), Dataset.from_dict({"a": [1]})])
 
 

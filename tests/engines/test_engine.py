@@ -333,7 +333,7 @@ def test_a_folder_that_workers_do_not_see_is_refused(monkeypatch: pytest.MonkeyP
     with ThreadPoolExecutor(1) as executor:
         engine = ExecutorEngine(executor)
         engine.spans_machines = True
-        with pytest.raises(ConfigurationError, match=r"does not see the folder .*, where this process puts results together"):
+        with pytest.raises(ConfigurationError, match=r"does not see the folder .*, where this process combines its results"):
             Dataset.from_dict({"a": [1, 2]}).save_to_disk(tmp_path / "rows", num_shards=2, engine=engine)
     assert not (tmp_path / "rows").exists()
 

@@ -272,3 +272,17 @@ def test_what_is_no_text_is_refused_with_its_language(texts: object) -> None:
 def test_what_is_no_list_of_languages_is_refused(languages: object) -> None:
     with pytest.raises(ConfigurationError, match=r"languages="):
         Translation(languages=languages)  # type: ignore[arg-type]
+
+
+def test_storage_is_cast_as_in_datasets() -> None:
+    label = ClassLabel(names=["a", "b"])
+    for array in (pa.array([0, 1, -1, -100]), pa.array([0, 1, None], pa.int32())):
+        assert label.cast_storage(array).type == pa.int64()
+        assert label.cast_storage(array).to_pylist() == array.to_pylist()
+    for kind in (pa.string(), pa.large_string()):
+        assert label.cast_storage(pa.array(["b", None, "a"], kind)).to_pylist() == [1, None, 0]
+    assert label.cast_storage(pa.nulls(2)).to_pylist() == [None, None]
+    for wrong, found in ((pa.array([0, 3]), "3"), (pa.array(["a", "x"]), "'x'")):
+        with pytest.raises(CastError, match=f"Row 1: .*{found}"):
+            label.cast_storage(wrong)
+    assert Json().cast_storage(pa.array([{"a": 1}])).storage.to_pylist() == ['{"a":1}']

@@ -199,7 +199,7 @@ def rebinding(monkeypatch):
 def test_a_name_without_an_address_when_it_is_checked_has_none_when_it_is_used(site, manager, rebinding):
     manager.guarded(lambda url, before: looked_up("name.test", 80))
     resolver = rebinding(None, "169.254.169.254")
-    with pytest.raises(DownloadError, match="own link"):
+    with pytest.raises(DownloadError, match="link-local"):
         manager.download(site.at("/a").replace("127.0.0.1", "name.test"))
     assert site.requests == []
     assert set(resolver.asked) == {"name.test"}
@@ -225,7 +225,7 @@ def test_nobody_is_led_to_the_own_link_of_the_machine(site, rebinding, faults, a
     resolver = rebinding(address)
     site.pages["/a"] = faults.page(faults=[faults.answering(302, Location="http://name.test/latest/meta-data")])
     url = site.at("/a") if is_redirect else "http://name.test/latest/meta-data"
-    refused = pytest.raises(DownloadError, match=f"leads to {address}, .* own link")
+    refused = pytest.raises(DownloadError, match=f"resolves to {address}, a link-local")
     with HttpClient() as client, refused, client.send("GET", url):
         pass
     assert resolver.asked == ["name.test"]

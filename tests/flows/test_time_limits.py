@@ -56,7 +56,7 @@ PHASES = {
     "top": "importing it",
     "info": "creating its builder",
     "splits": "returning its splits",
-    "rows": "making the rows of split 'train'",
+    "rows": "generating the rows of split 'train'",
 }
 
 

@@ -168,7 +168,7 @@ REFUSED = {
     "configs:\n- config_name: [a]\n": "line 3: the config_name ['a'] is not a string",
     "configs:\n- config_name: a/b\n": "line 3: the config_name 'a/b'",
     "configs:\n- config_name: ..\n": "line 3: the config_name '..'",
-    "configs:\n- config_name: a\n- config_name: a\n": "line 4: there are two configs 'a'",
+    "configs:\n- config_name: a\n- config_name: a\n": "line 4: there are two configs named 'a'",
     HEAD + "  default: true\n- config_name: b\n  default: true\n": "line 5: both 'a' and 'b' are marked",
     HEAD + "  default: 1\n": "line 4: default is 1",
     HEAD + "  version: 1\n": "line 4: '1' is not a valid version",
@@ -199,7 +199,7 @@ REFUSED = {
     "dataset_info:\n  splits: 3\n": "line 3: splits of dataset_info is not a list",
     "dataset_info:\n  features:\n  - name: a\n    dtype: nonsense\n": "line 3",
     "dataset_info:\n  splits:\n  - name: a\n    num_examples: many\n": "num_examples of split 'a' is 'many'",
-    "dataset_info:\n  splits:\n  - name: a\n  - name: a\n": "two splits 'a'",
+    "dataset_info:\n  splits:\n  - name: a\n  - name: a\n": "Two splits are named 'a'",
     "dataset_info:\n  download_size: big\n": "download_size is 'big'",
 }
 

@@ -95,7 +95,7 @@ def test_get_and_in_look_for_names_alone(splits: SplitDict) -> None:
 
 
 def test_a_split_is_added_once(splits: SplitDict) -> None:
-    with pytest.raises(ConfigurationError, match="two splits 'train'"):
+    with pytest.raises(ConfigurationError, match="Two splits are named 'train'"):
         splits.add(SplitInfo("train"))
 
 

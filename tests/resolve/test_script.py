@@ -195,6 +195,25 @@ def test_a_module_that_is_a_link_to_a_file_of_the_user_is_not_read_out(folder: P
 
 
 @pytest.mark.skipif(not layers().can_sandbox, reason=f"no confinement here: {layers().reason}")
+def test_a_script_of_a_collection_reads_the_files_of_its_package_and_no_others(tmp_path: Path) -> None:
+    whole = tmp_path / "tensorflow_datasets"
+    (whole / "birds").mkdir(parents=True)
+    (whole / "__init__.py").write_text("")
+    (whole / "common.py").write_text("def words(path):\n    with open(path) as file:\n        return file.read().split()\n")
+    (whole / "labels.txt").write_text("owl tit")
+    (tmp_path / "secret.txt").write_text("secret")
+    text = SCRIPT.replace("from .words import WORDS", "import os\nfrom tensorflow_datasets.common import words")
+    text = text.replace("enumerate(WORDS *", "enumerate(words(os.path.dirname(__file__) + '/../labels.txt') *")
+    (whole / "birds" / "birds.py").write_text(text)
+    rows = load_dataset(str(whole / "birds"), "en", split="train", cache_dir=tmp_path / "cache")
+    assert list(rows["word"]) == ["owlen", "titen"]
+    (whole / "birds" / "birds.py").write_text(text.replace("../labels.txt", "../../secret.txt"))
+    with pytest.raises(DeniedAccessError) as caught:
+        load_dataset(str(whole / "birds"), "en", split="train", cache_dir=tmp_path / "cache")
+    assert caught.value.tried.startswith("read ")
+
+
+@pytest.mark.skipif(not layers().can_sandbox, reason=f"no confinement here: {layers().reason}")
 @pytest.mark.parametrize("name", ["dataset_infos.json", ".huggingface.yaml", "README.md", "checksums.tsv"])
 def test_what_is_recorded_beside_a_script_is_no_file_of_the_user(folder: Path, tmp_path: Path, name: str) -> None:
     (tmp_path / "secret").write_text("{}" if name.endswith("json") else "")

@@ -9,7 +9,7 @@ import pytest
 
 from datasets_core.errors import DatasetNotFoundError, ScriptError
 from datasets_core.load import load_dataset
-from datasets_core.scripting.modules import identifier, read_script, scan
+from datasets_core.scripting.modules import collection_of, identifier, read_script, scan
 
 
 def _script(folder: Path, text: str, **beside: str) -> Path:
@@ -201,6 +201,19 @@ def test_a_collection_above_its_folder_is_none_of_a_script_that_nobody_trusts(tm
     _refused(path, "outside its folder")
 
 
+def test_a_package_that_is_a_collection_is_read_for_its_scripts_but_nothing_outside_it(tmp_path: Path) -> None:
+    whole = tmp_path / "tensorflow_datasets"
+    path = _script(whole / "mine", "from tensorflow_datasets.other import x\nfrom tensorflow_datasets.link import y")
+    (whole / "__init__.py").write_text("")
+    (whole / "other.py").write_text("x = 1")
+    assert collection_of(str(path)) == str(whole)
+    assert len(read_script(path, is_confined=True).modules) == 2
+    (tmp_path / "token").write_text("hf_secret")
+    (whole / "link.py").symlink_to("../token")
+    _refused(path, "outside its folder")
+    assert collection_of(str(_script(tmp_path / "mine", "x = 1"))) is None
+
+
 def test_texts_that_are_too_large_are_not_parsed(tmp_path: Path) -> None:
     _refused(_script(tmp_path, "x;" * (1 << 20) + "x"), "2,097,153 bytes, more than the limit of 2,097,152")
     names = [f"m{number}" for number in range(5)]
@@ -225,7 +238,7 @@ def test_texts_that_are_hard_to_parse_are_refused(text: bytes) -> None:
         scan("a.py", text)
 
 
-# Modules of a collection are found in it, or beside the script.
+# Modules of a collection are found in it, or next to the script.
 
 BUILDER = """
 import numpy as np
@@ -281,7 +294,7 @@ def test_beside_the_script(tmp_path: Path) -> None:
 def test_nowhere(tmp_path: Path) -> None:
     script = tmp_path / "one.py"
     script.write_text(BUILDER)
-    with pytest.raises(ScriptError, match=r"line 4.*tensorflow_datasets has no 'words' here.*beside the script"):
+    with pytest.raises(ScriptError, match=r"line 4.*tensorflow_datasets has no 'words' here.*next to the script"):
         load_dataset(str(script), cache_dir=tmp_path / "c")
 
 

@@ -315,6 +315,13 @@ def _called(function: Any) -> Any:
     return function()
 
 
+def test_modules_that_functions_use_reach_worker_processes_though_they_hold_what_cannot_be_pickled(tmp_path: Path) -> None:
+    path = _write(tmp_path, _text(before="from . import held\n", after="\ndef number():\n    return held.NUMBER\n"))
+    _write(tmp_path, "import threading\nLOCK, NUMBER = threading.Lock(), 3", "held.py")
+    number = sys.modules[load_script(path).__module__].number
+    assert list(ProcessEngine(1).run(_called, [number])) == [(0, 3)]
+
+
 def test_functions_of_an_old_script_find_its_library_in_worker_processes(tmp_path: Path) -> None:
     after = (
         "\ndef bare():\n    import datasets\n    from datasets.tasks import TextClassification as T\n"

@@ -260,7 +260,10 @@ def test_a_state_is_small() -> None:
 @pytest.mark.parametrize(
     ("ops", "message"),
     [
-        ([("shuffle", 2)], r"has as step 1 shuffle\(seed=1, buffer_size=1\), but this one shuffle\(seed=2, buffer_size=2\)"),
+        (
+            [("shuffle", 2)],
+            r"whose step 1 is shuffle\(seed=1, buffer_size=1\), but this one has shuffle\(seed=2",
+        ),
         ([], r"only the other has the step shuffle"),
         ([("shuffle", 1), ("batch", 2)], r"only this one has the step batch\(2\)"),
     ],
@@ -272,7 +275,7 @@ def test_a_state_of_another_stream_is_refused_with_what_differs(ops: list[Op], m
 
 
 def test_a_state_of_other_rows_is_refused() -> None:
-    with pytest.raises(StreamStateError, match="starts with 11 rows, but this one 10 rows"):
+    with pytest.raises(StreamStateError, match="starts with 11 rows, but this one has 10 rows"):
         _made(10, []).load_state_dict(_made(11, []).state_dict())
 
 

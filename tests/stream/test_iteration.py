@@ -105,7 +105,7 @@ def test_a_state_of_another_stream_leaves_the_walk_where_it_is() -> None:
     rows = iter(_stream())
     next(rows)
 
-    with pytest.raises(StreamStateError, match="starts with 5 rows, but this one 10 rows"):
+    with pytest.raises(StreamStateError, match="starts with 5 rows, but this one has 10 rows"):
         rows.load_state_dict(_stream(5).state_dict())
 
     assert next(rows) == {"a": 1}

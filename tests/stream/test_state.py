@@ -58,7 +58,7 @@ def test_a_state_of_another_version_is_refused() -> None:
 @pytest.mark.parametrize(
     ("other", "message"),
     [
-        ([["9 rows", "ab12"]], "starts with 8 rows, but this one 9 rows"),
+        ([["9 rows", "ab12"]], "starts with 8 rows, but this one has 9 rows"),
         ([["8 rows", "ffff"]], "starts with another 8 rows than this one"),
         ([SIGNATURE[0]], r"only the other has the step batch\(2\)"),
         ([*SIGNATURE, ["take(3)", "ee"]], r"only this one has the step take\(3\)"),
@@ -81,10 +81,13 @@ def _files(*parts: list[str]) -> list[object]:
 @pytest.mark.parametrize(
     ("other", "message"),
     [
-        (["dataset", "owls with 9 rows", "ff"], "another dataset: it has birds with 9 rows, but this stream owls with 9 rows"),
+        (
+            ["dataset", "owls with 9 rows", "ff"],
+            "dataset: it has birds with 9 rows, but this stream has owls with 9 rows",
+        ),
         (["dataset", "birds with 9 rows", "ff"], "another dataset: it has another birds with 9 rows than this stream"),
-        (["split", "train[1:]", "ff"], r"another split: it has train, but this stream train\[1:\]"),
-        (["read config", "cycle=3", ""], "another read config: it has cycle=2, but this stream cycle=3"),
+        (["split", "train[1:]", "ff"], r"another split: it has train, but this stream has train\[1:\]"),
+        (["read config", "cycle=3", ""], "another read config: it has cycle=2, but this stream has cycle=3"),
     ],
 )
 def test_a_state_of_other_files_is_refused_with_the_part_that_differs(other: list[str], message: str) -> None:
@@ -97,25 +100,25 @@ def test_another_split_of_the_dataset_is_called_that() -> None:
     state = saved(Place(0, None, 0), [FILES])
     test = ["split", "test", "ff"]
 
-    with pytest.raises(StreamStateError, match="another split: it has train, but this stream test"):
+    with pytest.raises(StreamStateError, match="another split: it has train, but this stream has test"):
         read(state, [_files(["dataset", "birds with 2 rows", "ee"], test)])
-    with pytest.raises(StreamStateError, match="another dataset: it has birds with 9 rows, but this stream owls with 2 rows"):
+    with pytest.raises(StreamStateError, match="dataset: it has birds with 9 rows, but this stream has owls with 2 rows"):
         read(state, [_files(["dataset", "owls with 2 rows", "ee"], test)])
-    with pytest.raises(StreamStateError, match="another dataset: it has birds with 9 rows, but this stream birds with 2 rows"):
+    with pytest.raises(StreamStateError, match="dataset: it has birds with 9 rows, but this stream has birds with 2 rows"):
         read(state, [_files(["dataset", "birds with 2 rows", "ee"], ["split", "train", "ff"])])
 
 
 def test_fields_of_a_read_config_are_compared_by_name() -> None:
     more = [*FILES[2], ["read config", "id=True", ""]]
 
-    with pytest.raises(StreamStateError, match="it has none, but this stream seed=1"):
+    with pytest.raises(StreamStateError, match="it has none, but this stream has seed=1"):
         read(
             saved(Place(0, None, 0), [[*FILES[:2], more]]), [[*FILES[:2], [*FILES[2], ["read config", "seed=1", ""], more[-1]]]]
         )
 
 
 def test_a_part_that_is_missing_differs() -> None:
-    with pytest.raises(StreamStateError, match="another read config: it has none, but this stream cycle=2"):
+    with pytest.raises(StreamStateError, match="another read config: it has none, but this stream has cycle=2"):
         read(saved(Place(0, None, 0), [["9 rows", "", FILES[2][:2]]]), [FILES])
 
 
@@ -356,7 +359,7 @@ def test_what_cannot_be_audited_is_refused() -> None:
     for states, stream in (([], rows), ([plain.state_dict()], plain), ([rows.take(2).state_dict()], rows.take(2))):
         with pytest.raises(StreamStateError, match="split_dataset_by_node"):
             audit(states, stream)
-    with pytest.raises(StreamStateError, match="to a stream that has as step 1"):
+    with pytest.raises(StreamStateError, match="to a stream whose step 1 is"):
         audit([rows.state_dict()], parts(1, lambda rows: rows.repeat(2))[0])
     with pytest.raises(StreamStateError, match="invalid position"):
         audit([{**rows.state_dict(), "at": [[0, 99]]}], rows)
@@ -547,7 +550,7 @@ def test_what_does_not_fit_together_is_refused() -> None:
         (states[:2], "No state contains the lanes 2, 5, 8, 11 of 12"),
         ([*states, ahead.state_dict()], "lane 1 returned 0 rows in one and 1 in the other"),
         ([*states[:2], {**states[2], "epoch": 1}], "to the epochs 0 and 1"),
-        ([*states[:2], _states(ends="drop")[2]], "to a stream that has as step 1"),
+        ([*states[:2], _states(ends="drop")[2]], "to a stream whose step 1 is"),
         ([plain, plain], "parts that cannot be redistributed"),
         ([{**states[0], "at": [7]}], "the position of each lane"),
         ([{**states[0], "at": 7}], "the position of each lane"),

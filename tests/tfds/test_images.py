@@ -128,6 +128,20 @@ def test_jpeg_files_are_decoded_as_by_tensorflow_on_request() -> None:
     assert 0 < abs(fast.astype(int) - accurate).max() < 20
 
 
+def test_four_inks_are_colours_as_by_tensorflow_on_request() -> None:
+    pytest.importorskip("simplejpeg")
+    inks = np.zeros((8, 8, 4), np.uint8)
+    inks[...] = 55, 105, 155, 51
+    written = io.BytesIO()
+    pytest.importorskip("PIL.Image").fromarray(inks, "CMYK").save(written, "JPEG", quality=100)
+    stored = written.getvalue()
+    without = stored.replace(b"\xff\xee\x00\x0eAdobe", b"\xff\xee\x00\x0eOther")
+    with using(jpeg_dct="fast"):
+        found, plain = (ImageArray().decode_example({"bytes": file, "path": None})[0, 0].tolist() for file in (stored, without))
+    assert found == [(255 - ink) * 204 // 255 for ink in (55, 105, 155)]
+    assert plain == [ink * 51 // 255 for ink in (55, 105, 155)]
+
+
 def test_lossy_sounds_are_decoded_by_ffmpeg_where_it_is(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     soundfile = pytest.importorskip("soundfile")
     samples = (np.sin(np.arange(8000) / 20) * 9000).astype(np.int16)

@@ -46,7 +46,7 @@ def decoded_values(leaf: Leaf, values: pa.Array, counts: Ints) -> tuple[pa.Array
 
     Args:
         leaf: the feature.
-        values: values of the wire.
+        values: values as stored in the records.
         counts: number of these values for each item.
 
     Raises:
@@ -73,7 +73,7 @@ def nested(arrow_type: pa.DataType, sizes: Ints, counts: Ints, values: pa.Array)
     """Return values as items of an Arrow type; arrays become nested lists.
 
     Args:
-        arrow_type: of an item.
+        arrow_type: type of an item.
         sizes: for each dimension the size of each item.
         counts: number of values of each item.
         values: values of all items.
@@ -82,13 +82,13 @@ def nested(arrow_type: pa.DataType, sizes: Ints, counts: Ints, values: pa.Array)
     [[5], [6, 7]]
 
     Raises:
-        Unfit: an item has another number of values than its sizes make.
+        Unfit: the number of values of an item does not match its sizes.
     """
     wrong = np.flatnonzero(_product(sizes) != counts) if len(sizes) else np.zeros(0, np.int64)
     if len(wrong):
         item = int(wrong[0])
         shape = tuple(sizes[:, item].tolist())
-        raise Unfit(item, f"holds {counts[item]:,} values, and its shape is {shape}")
+        raise Unfit(item, f"holds {counts[item]:,} values, but its shape is {shape}")
     types, lengths = [arrow_type], []
     repeats = np.ones(sizes.shape[1], np.int64)
     for of_dimension in sizes:
@@ -164,10 +164,10 @@ def _array(data: bytes, leaf: Leaf) -> npt.NDArray[Any]:
             if tail or not inflating.eof:
                 raise ValueError("the compressed data is truncated")
     if size is not None and len(data) != size:
-        raise ValueError(f"it has {len(data):,} bytes{' or more' if len(data) > size else ''} where {size:,} belong")
+        raise ValueError(f"it has {len(data):,} bytes{' or more' if len(data) > size else ''} instead of {size:,}")
     known = prod(size for size in leaf.shape if size is not None)
     if len(data) % (width * known if known else width):
-        raise ValueError(f"{len(data):,} bytes make no array of shape {leaf.shape}")
+        raise ValueError(f"{len(data):,} bytes cannot form an array of shape {leaf.shape}")
     if leaf.dtype == "bfloat16":
         wide: npt.NDArray[Any] = np.left_shift(np.frombuffer(data, "<u2"), 16, dtype=np.uint32)
         return wide.view(np.float32)
@@ -223,14 +223,14 @@ def _samples(data: bytes, leaf: Leaf) -> npt.NDArray[Any]:
         found = np.asarray(sound.read(dtype="int32" if sound.subtype in ("PCM_24", "PCM_32") else "int16", always_2d=True))
     channels = leaf.shape[1] if len(leaf.shape) == 2 else 1
     if channels is not None and found.shape[1] != channels:
-        raise ValueError(f"it has {found.shape[1]} channels where {channels} belong")
+        raise ValueError(f"it has {found.shape[1]} channels instead of {channels}")
     made: npt.NDArray[Any] = found.astype(wanted)
     return made
 
 
 Bools: TypeAlias = npt.NDArray[np.bool_]
 
-_ADVICE = "Copy or prepare the dataset again: that is not what its features.json says"
+_ADVICE = "Copy or prepare the dataset again: this does not match its features.json"
 _WIRE_TYPES = {"int64": pa.int64(), "float": pa.float32(), "bytes": pa.binary()}
 
 
@@ -279,11 +279,11 @@ class _Built(NamedTuple):
 
 
 class _Wire(NamedTuple):
-    """Items as stored on the wire.
+    """Items as stored in the records.
 
     Attributes:
-        lengths: of their lists; without lists 1 for each record, 0 for one without an item.
-        values: of all items.
+        lengths: lengths of their lists; without lists, 1 for a record with an item and 0 for one without.
+        values: values of all items.
         counts: number of values of each item.
     """
 
@@ -299,7 +299,7 @@ class _Wire(NamedTuple):
 
 
 class _Columns:
-    """The features of a block, assembled."""
+    """Builds the columns of a block of records."""
 
     def __init__(self, found: WireColumns, block: RecordBlock) -> None:
         self._found, self._block = found, block
@@ -330,7 +330,7 @@ class _Columns:
             if len(differ):
                 at = int(differ[0])
                 record = _Wire(own[:level], pa.nulls(0), a).record(at)
-                self._refuse(key, f"has a list of {a[at]:,} items, and {other_key!r} one of {b[at]:,}", record)
+                self._refuse(key, f"has a list of {a[at]:,} items, but {other_key!r} has one of {b[at]:,}", record)
 
     def _refuse(self, key: str, reason: str, record: int) -> NoReturn:
         raise ExampleError(self._block.name, reason, record=self._block.first + record, key=key, advice=_ADVICE)
@@ -369,7 +369,7 @@ class _Columns:
             wrong = np.flatnonzero(present & (counts != size))
             if len(wrong):
                 row = int(wrong[0])
-                self._refuse(key, f"holds {counts[row]:,} values where {size:,} belong", row)
+                self._refuse(key, f"holds {counts[row]:,} values instead of {size:,}", row)
         return _Wire((present.astype(np.int64),), column.values, counts[present])
 
     def _listed(self, key: str, kind: str, depth: int, size: int) -> _Wire:
@@ -390,7 +390,7 @@ class _Columns:
             is_wrong = _sums(own, column.offsets) != below
             is_wrong |= _sums((own < 0).astype(np.int64), column.offsets) > 0
             if is_wrong.any():
-                self._refuse(key, "has lists whose lengths do not fit what they hold", int(np.flatnonzero(is_wrong)[0]))
+                self._refuse(key, "has lists whose lengths do not match their values", int(np.flatnonzero(is_wrong)[0]))
         return _Wire(lengths, flat.values, np.full(int(lengths[-1].sum()), size, np.int64))
 
     def _item_counts(self, key: str, column: WireColumn, size: int) -> Ints:
@@ -402,7 +402,7 @@ class _Columns:
         wrong = np.flatnonzero(counts % size if size else counts)
         if len(wrong):
             row = int(wrong[0])
-            self._refuse(key, f"holds {counts[row]:,} values, which make no items of {size:,}", row)
+            self._refuse(key, f"holds {counts[row]:,} values, which cannot be divided into items of {size:,}", row)
 
     # -- leaves --------------------------------------------------------------------------------------------------------
 
@@ -432,12 +432,12 @@ class _Columns:
         if depth == 0:
             wrong = np.flatnonzero(lengths[0] > 1 if leaf.is_optional else lengths[0] != 1)
             if len(wrong):
-                self._refuse(f"{key}/shape", f"tells {lengths[0][wrong[0]]} shapes where one belongs", int(wrong[0]))
+                self._refuse(f"{key}/shape", f"has {lengths[0][wrong[0]]} shapes instead of one", int(wrong[0]))
         fixed = np.array([-1 if size is None else size for size in leaf.shape], np.int64)
         bad = np.flatnonzero(((sizes < 0) | (sizes >= 1 << 40) | ((fixed >= 0) & (sizes != fixed))).any(axis=1))
         if len(bad):
             found = tuple(sizes[bad[0]].tolist())
-            self._refuse(f"{key}/shape", f"is {found}, which is none of {leaf.shape}", shapes.record(int(bad[0])))
+            self._refuse(f"{key}/shape", f"is {found}, which does not match {leaf.shape}", shapes.record(int(bad[0])))
         if leaf.encoding == "none":  # which is inside no list: see `layout_of`
             column = self._column(f"{key}/value", leaf.kind)
             return _Wire(lengths, column.values, np.diff(column.offsets)[lengths[0] == 1]), sizes.T

@@ -38,7 +38,7 @@ class TfdsSplit:
     """One split.
 
     Attributes:
-        name: of the split.
+        name: name of the split.
         files: the names of its files, in order, below the folder.
         lengths: number of rows of each file; None if not recorded.
         num_bytes: bytes of its rows, as they were written.
@@ -55,9 +55,9 @@ class TfdsDescription:
     """Recorded metadata of a dataset.
 
     Attributes:
-        path: of the file, for messages.
-        name: of the dataset.
-        config: its config; None without one.
+        path: path of the file, for messages.
+        name: name of the dataset.
+        config: its config; None if there is none.
         version: its version.
         file_format: format of its files.
         other_formats: further formats of its rows.
@@ -75,27 +75,27 @@ class TfdsDescription:
     stored: Mapping[str, Any] = field(repr=False)
 
     def splits(self, file_format: str) -> tuple[TfdsSplit, ...]:
-        """Return the splits, by their files of a format.
+        """Return the splits, with their files of one format.
 
         Raises:
-            ManifestError: the record of one is invalid.
+            ManifestError: the record of a split is invalid.
         """
         found: dict[str, TfdsSplit] = {}
         for form in self.stored.get("splits") or ():
             with _refusing(self.path):
                 split = _split(form, self.name, file_format)
             if split.name in found:
-                raise ManifestError(self.path, f"there are two splits {split.name!r}", advice=_ADVICE)
+                raise ManifestError(self.path, f"there are two splits named {split.name!r}", advice=_ADVICE)
             found[split.name] = split
         return tuple(found.values())
 
     def ends(self, file_format: str) -> Iterator[tuple[str, ...]]:
         """Yield for each split the names of its first and last file of a format; nothing for one without files.
 
-        The file may claim millions of files, whose names would take seconds.
+        If the description claims millions of files, making all names would take seconds.
 
         Raises:
-            ManifestError: an invalid record of a split.
+            ManifestError: the record of a split is invalid.
         """
         with _refusing(self.path):
             for form in self.stored.get("splits") or ():
@@ -108,12 +108,12 @@ class TfdsDescription:
         """Return the description as a `DatasetInfo`.
 
         Args:
-            features: of the columns.
-            splits: with the number of rows of each file.
+            features: features of the columns.
+            splits: splits with the number of rows of each file.
             metadata: further values of the author.
 
         Raises:
-            ManifestError: a part of it is invalid.
+            ManifestError: a part of the description is invalid.
         """
         with _refusing(self.path):
             stored = self.stored
@@ -154,8 +154,8 @@ def parse_tfds_description(data: bytes, *, path: str) -> TfdsDescription | None:
     """Return the content of a `dataset_info.json` of TensorFlow Datasets; None for that of another library.
 
     Args:
-        data: its bytes.
-        path: for messages.
+        data: bytes of the file.
+        path: path of the file, for messages.
 
     Raises:
         ManifestError: invalid content.
@@ -236,7 +236,7 @@ def _split(form: Mapping[str, Any], dataset: str, file_format: str) -> TfdsSplit
     template = str(form.get("filepathTemplate") or _TEMPLATE)
     files = tuple(_file_names(template, dataset, name, file_format, count, range(count)))
     if len(set(files)) < len(files):
-        raise ValueError(f"split {name!r} has {count} files, which {template!r} all calls {files[0]!r}")
+        raise ValueError(f"split {name!r} has {count} files, but the template {template!r} names all of them {files[0]!r}")
     return TfdsSplit(name, files, told, _count(form.get("numBytes", 0), "numBytes"))
 
 
@@ -294,7 +294,7 @@ def _mapping(value: Any) -> Mapping[str, Any]:
 def _keys(form: Mapping[str, Any], depth: int = 0) -> Any:
     """Supervised keys: a name, or a tuple or dict of names; None if there are none."""
     if depth > 32:
-        raise ValueError("supervisedKeys are nested too deep")
+        raise ValueError("supervisedKeys are nested too deeply")
     if "featureKey" in form:
         return str(form["featureKey"])
     if "tuple" in form:
@@ -320,15 +320,15 @@ class Conversion:
 
 
 def content(path: str, storage_options: dict[str, Any] | None = None, *, most_bytes: int = MOST_JSON_BYTES) -> bytes | None:
-    """Return a small file that a stranger may have laid there; None if there is none.
+    """Return the content of a small file, which a stranger may have placed there; None if there is none.
 
     Args:
         path: local, or a URL.
-        storage_options: for the URL.
-        most_bytes: the largest that is read.
+        storage_options: options for the URL.
+        most_bytes: maximum size in bytes.
 
     Raises:
-        ManifestError: it cannot be read, is larger, or no regular file.
+        ManifestError: the file cannot be read, is larger, or is not a regular file.
     """
     try:
         if not files.is_url(path):
@@ -342,5 +342,5 @@ def content(path: str, storage_options: dict[str, Any] | None = None, *, most_by
     except OSError as error:
         raise ManifestError(path, f"cannot be read ({error.strerror or error})") from error
     if len(data) > most_bytes:
-        raise ManifestError(path, f"more than {most_bytes:,} bytes")
+        raise ManifestError(path, f"it has more than {most_bytes:,} bytes")
     return data

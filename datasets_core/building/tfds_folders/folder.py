@@ -62,7 +62,7 @@ def check_there(folder: str, manifest: RecordManifest) -> None:
     """Check that at least one file of a dataset with rows exists.
 
     Raises:
-        DamagedShardError: none exists.
+        DamagedShardError: no file exists.
     """
     if any(shard.rows for shard in manifest.shards) and not any(shard.size for shard in manifest.shards):
         path = files.join(folder, manifest.shards[0].name)
@@ -109,7 +109,7 @@ def manifest_of(
     Args:
         folder: local, or at a URL.
         description: content of its `dataset_info.json`.
-        storage_options: for the URL.
+        storage_options: options for the URL.
         file_format: the format to read, if the rows are stored in several.
 
     Raises:
@@ -191,7 +191,7 @@ def record_rows(
 
 
 def reader_of(manifest: TfdsManifest) -> TfdsReader:
-    """Return the reader of its records."""
+    """Return the reader of the records of a folder."""
     assert manifest.layout is not None
     return TfdsReader(manifest.layout)
 
@@ -204,7 +204,7 @@ def record_shard(
     shard_cache: ShardCache,
     storage_options: dict[str, Any] | None = None,
 ) -> RecordShard:
-    """Return one of the files."""
+    """Return one of the files as a shard."""
     return RecordShard(
         files.join(folder, record.name),
         manifest.file_format,
@@ -266,14 +266,14 @@ def _format(description: TfdsDescription, folder: str, asked: str | None, storag
     """Return the format of the files to read.
 
     Raises:
-        FileFormatError: no supported format, or not the requested one.
+        FileFormatError: there are no files of a supported format, or none of the requested one.
     """
     standing = (description.file_format, *description.other_formats)
     if asked is not None and asked not in standing:
         raise FileFormatError(
             description.path,
             f"it has no files of the format {asked!r}. Available formats: {', '.join(standing)}",
-            advice="Leave file_format= out",
+            advice="Omit file_format=",
         )
     wanted = standing if asked is None else (asked,)
     has_package = importlib.util.find_spec("array_record") is not None
@@ -324,7 +324,7 @@ def _check_lengths(description: TfdsDescription, splits: Sequence[TfdsSplit], si
             size = sizes.get(name, 0)
             most = size * _MOST_RECORDS_PER_BYTE if kind == "tfrecord" or not size else rows
             if rows > max(most, _MOST_MISSING_ROWS):
-                reason = f"shardLengths of split {split.name!r} tell of {rows:,} rows in {name}, which has {size:,} bytes"
+                reason = f"shardLengths of split {split.name!r} has {rows:,} rows for {name}, which has {size:,} bytes"
                 raise ManifestError(description.path, reason, advice="Copy or prepare the dataset again")
 
 
@@ -348,7 +348,7 @@ def _counted(split: TfdsSplit, folder: str, kind: str, storage_options: dict[str
 
 
 def _bytes_keys(layout: Fields, path: str, kind: str, storage_options: dict[str, Any] | None) -> set[str]:
-    """Return the strings whose first records are bytes and not text; this is recorded nowhere."""
+    """Return the strings whose first records are bytes and not text; the metadata do not distinguish them."""
     keys = untold_strings(layout)
     if not keys:
         return set()
@@ -421,7 +421,7 @@ class RecordCursor:
     Args:
         path: name of the file in messages.
         kind: "tfrecord", "parquet" or "array_record".
-        data: the file, which is closed with this.
+        data: the file, which is closed with the cursor.
         number: the first record to read.
         place: the byte at which that record begins.
         total: recorded number of records.
@@ -431,7 +431,7 @@ class RecordCursor:
         is_plain: True for an uncompressed file, so that a later cursor may begin at `place`.
 
     Raises:
-        DamagedShardError: not a Parquet file with a column of records.
+        DamagedShardError: the file is not a Parquet file with a column of records.
     """
 
     def __init__(self, path: str, kind: str, data: IO[bytes], *, number: int = 0, place: int = 0, total: int) -> None:
@@ -450,7 +450,7 @@ class RecordCursor:
 
     @property
     def place(self) -> int:
-        """The byte at which the next record begins, of a plain file of records."""
+        """The byte at which the next record begins, in an uncompressed file of records."""
         block = self._pending
         return self._place if block is None else int(frame_offsets(block)[0])
 
@@ -458,7 +458,7 @@ class RecordCursor:
         """Yield the next `count` records in blocks; a block is only valid until the next one is read.
 
         Raises:
-            DamagedShardError: the file has fewer.
+            DamagedShardError: the file has fewer records.
             DamagedRecordError: one of them is damaged.
         """
         while count:
@@ -542,7 +542,7 @@ class RecordShard:
         together: number of batches decoded together.
         name: its name in row ids; None: its rows have none.
         identity: identity of its rows.
-        storage_options: for fsspec.
+        storage_options: options for fsspec.
     """
 
     is_mapped = False
@@ -649,7 +649,7 @@ class RecordShard:
         return pa.concat_batches(parts) if parts else pa.RecordBatch.from_pylist([], self.schema)
 
     def _read(self, block: RecordBlock) -> Iterator[pa.RecordBatch]:
-        """Yield the rows of a block; if a record cannot be read, the rows before it, and then raise its error."""
+        """Yield the rows of a block; if a record cannot be read, yield the rows before it, and then raise its error."""
         try:
             yield self._reader.read(block)
         except ExampleError as error:

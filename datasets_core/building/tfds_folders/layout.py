@@ -50,10 +50,10 @@ class Leaf:
     """Values of one shape and type.
 
     Attributes:
-        feature: of one item.
+        feature: feature of one item.
         dtype: name of their type; "bytes" for values that are not text, "bfloat16" for values shown as float32.
         shape: the sizes, None for an unknown one.
-        encoding: "none", "bytes" or "zlib"; in the latter two cases an item is one bytes value.
+        encoding: "none", "bytes" or "zlib"; in the latter two cases an item is a single bytes value.
         holds: "values", "file" for stored bytes of a file, "float image" for numbers in the channels of
             an image, "sound" for the bytes of a file shown as samples.
         is_optional: a record may lack it.
@@ -110,7 +110,7 @@ class Items:
 
     Attributes:
         feature: a `List`.
-        inner: of an item.
+        inner: layout of an item.
         length: number of items; None for any number.
     """
 
@@ -126,13 +126,13 @@ def layout_of(form: Any, labels: Labels, *, path: str, bytes_keys: Collection[st
     """Return the columns that a `features.json` describes.
 
     Args:
-        form: its content.
+        form: content of the file.
         labels: returns the names of classes.
         path: the file, for messages.
         bytes_keys: strings that are bytes and not text.
 
     Raises:
-        ManifestError: it is invalid, or has features that only their own code can read.
+        ManifestError: the content is invalid, or has features that only their own code can read.
 
     >>> tensor = {"tensor": {"shape": {}, "dtype": "int64"}, "pythonClassName": "tfds.Tensor"}
     >>> layout_of({"featuresDict": {"features": {"x": tensor}}}, lambda name: None, path="features.json").feature
@@ -150,7 +150,7 @@ def layout_of(form: Any, labels: Labels, *, path: str, bytes_keys: Collection[st
             if depth and None in leaf.shape and not leaf.is_one_value:
                 raise ManifestError(
                     path,
-                    f"feature {name!r} is a list of arrays of different sizes, whose limits its files do not record",
+                    f"feature {name!r} is a list of arrays of different sizes, whose boundaries its files do not record",
                     advice="Prepare the dataset again with an encoding of the tensor",
                 )
         feature_to_arrow(node.feature)  # which refuses sizes that no list can have
@@ -158,7 +158,7 @@ def layout_of(form: Any, labels: Labels, *, path: str, bytes_keys: Collection[st
     except ManifestError:
         raise
     except RecursionError as error:
-        raise ManifestError(path, "its features are nested too deep", advice=_WRITTEN_BY) from error
+        raise ManifestError(path, "its features are nested too deeply", advice=_WRITTEN_BY) from error
     except (DatasetsCoreError, TypeError, ValueError, AttributeError, OverflowError) as error:
         raise ManifestError(path, str(error).rstrip("."), advice=_WRITTEN_BY) from error
 
@@ -248,7 +248,7 @@ class _Reader:
         if isinstance(content, str):
             content = json.loads(content)
         if not kind:
-            raise self._fault(place, f"is {cls or 'of no class'}, which only its own code can read")
+            raise self._fault(place, f"is {cls or 'of an unnamed class'}, which only its own code can read")
         return kind, content, cls
 
     def _fault(self, place: tuple[str, ...], reason: str) -> ManifestError:
@@ -311,7 +311,7 @@ class _Reader:
         if filed := self._labels("-".join(place)):
             names = self._names_of_lines(filed, count, place)
         if names and count is not None and count != len(names):
-            raise self._fault(place, f"has {count} classes, and its file of labels names {len(names)}")
+            raise self._fault(place, f"has {count} classes, but its file of labels names {len(names)}")
         if count is not None and count > _MOST_CLASSES:
             raise self._fault(place, f"has {count:,} classes, which are more than {_MOST_CLASSES:,}")
         if not names and not count:

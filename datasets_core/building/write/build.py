@@ -93,7 +93,7 @@ def build_journal(folder: str, plan: str, exchange: Exchange | None = None) -> J
     Args:
         folder: the staging folder.
         plan: the identity of the build; finished jobs of another plan do not count.
-        exchange: has the files instead, and the journal of another machine.
+        exchange: has the files instead, and the journal if another machine wrote it.
     """
     path = os.path.join(folder, JOURNAL_NAME)
     if exchange is not None and exchange.size(JOURNAL_NAME) > max(0, _size(path)):
@@ -278,16 +278,16 @@ class Build:
             raise
 
     def repair(self, manifest: Manifest, damaged: Sequence[ShardRecord]) -> bool:
-        """Make damaged shards of a finished local dataset again, and replace them one by one.
+        """Generate damaged shards of a finished local dataset again, and replace them one by one.
 
-        The jobs that made them run again; where rows were put in order later, or the jobs depend on each other, all do.
+        The jobs that wrote them run again; if rows were put in order later, or the jobs depend on each other, all jobs do.
 
         Args:
-            manifest: of the dataset; it stays as it is, since a shard is replaced by equal bytes only.
-            damaged: shards on record, with their checksums.
+            manifest: manifest of the dataset; it is not changed, since a shard is replaced by equal bytes only.
+            damaged: the records of the shards, with their checksums.
 
         Returns:
-            False if other bytes came of the sources: nothing is replaced then.
+            False if the sources gave other bytes: then nothing is replaced.
 
         Raises:
             DatasetsCoreError: the jobs cannot run, for example if a source no longer exists.
@@ -310,7 +310,7 @@ class Build:
             self._discard()
 
     def _made_again(self, split: SplitGenerator, manifest: Manifest, damaged: Sequence[ShardRecord]) -> dict[str, str]:
-        """Return names of staged shards by their sha256: those of the jobs that may have made the damaged ones."""
+        """Return names of staged shards by their sha256: those of the jobs that may have written the damaged ones."""
         shards, jobs = manifest.split_shards().get(split.name, []), self._jobs(split) if damaged else []
         if len(jobs) == len(shards):  # one shard for each job
             jobs = [job for job, shard in zip(jobs, shards, strict=True) if shard in damaged]
@@ -333,7 +333,7 @@ class Build:
                 logger.warning("Could not remove %s: %s", self._exchange.url, error)
 
     def _note(self, journal: Journal[ShardResult], result: ShardResult) -> None:
-        """Have a result in the journal, and that in the store now and then, for the next run on another machine."""
+        """Add a result to the journal, and send the journal to the store now and then, for the next run on another machine."""
         if self._exchange is not None:
             self._exchange.fetch(self.staging.folder, [name for name, _ in small_files_of(result)])
         if journal.add(result) and self._exchange is not None:
@@ -483,7 +483,7 @@ class Build:
         """Yield each job of a stage with its result: first the finished ones, then the others as the engine runs them.
 
         Raises:
-            WorkerDiedError: a worker process was killed; names the part of the split.
+            WorkerDiedError: a worker process was killed; the error names the part of the split.
             ScriptTimeoutError: a worker process was killed, since it did not finish in time.
         """
         builder, split, deadline = self.builder, stage.split, stage.deadline
@@ -537,7 +537,7 @@ class Build:
                     raise
                 raise found from error
             except TimeUp as up:
-                doing = f"making the rows of split {split!r}, in code that cannot be interrupted,"
+                doing = f"generating the rows of split {split!r}, in code that cannot be interrupted,"
                 raise out_of_time(builder, deadline, up, doing, split=split) from None
             finally:
                 if isinstance(running, Generator):

@@ -1,4 +1,4 @@
-"""`Exchange`: a folder in a store, through which jobs on machines without a common disk get and give their files."""
+"""`Exchange`: a folder in a store, through which jobs on machines without a common disk exchange their files."""
 
 from __future__ import annotations
 
@@ -27,9 +27,9 @@ class Exchange(NamedTuple):
     """The folder of a build in a store; the names of its files are those of one attempt, and are never used again.
 
     Attributes:
-        url: of the folder.
-        options: of its file system, without credentials, which workers have in their environment.
-        own: those of this process, with all; never sent.
+        url: URL of the folder.
+        options: options of its file system, without credentials, which workers have in their environment.
+        own: options of this process, including credentials; never sent.
     """
 
     url: str
@@ -41,7 +41,7 @@ class Exchange(NamedTuple):
         """Return the folder of a build at a URL.
 
         Raises:
-            ConfigurationError: what is written there, no other process sees.
+            ConfigurationError: other processes cannot see what is written there.
         """
         if target.startswith("memory://"):
             raise ConfigurationError(
@@ -87,7 +87,7 @@ class Exchange(NamedTuple):
             again_on_failure(files.join(self.url, name), put)
 
     def discard(self) -> None:
-        """Remove the folder and what is in it."""
+        """Remove the folder and its content."""
         store, root = self._store()
         store.invalidate_cache()
         with contextlib.suppress(FileNotFoundError):
@@ -139,6 +139,6 @@ def files_of(result: ShardResult) -> list[tuple[str, int]]:
 
 
 def small_files_of(result: ShardResult) -> list[tuple[str, int]]:
-    """Return those that the process of the build reads: the keys of rows, and the order of sorted runs."""
+    """Return the files of a job that the building process reads: the keys of rows, and the order of sorted runs."""
     found = [] if result.keys is None else [(name, count * 24) for name, count in result.keys.runs]
     return found + [(run.order, run.order_bytes) for run in result.runs]

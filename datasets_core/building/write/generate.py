@@ -66,7 +66,7 @@ class AuthorGuard:
     def _doing(self) -> str:
         job = self._job
         part = f" (part {job.index + 1} of {job.count})" if job.count > 1 else ""
-        return f"making the rows of split {job.split!r}{part}"
+        return f"generating the rows of split {job.split!r}{part}"
 
     def limited(self, work: Callable[[], T]) -> Callable[[], T]:
         """Return `work` itself, or with a deadline, a `work` that is interrupted at it."""
@@ -419,8 +419,8 @@ def write_tables(job: ShardJob, on_rows: OnRows = lambda rows: None) -> ShardRes
         except Replay as request:  # what was read is text whose types are wider than they seemed
             if builder.read_schema is not None and builder.read_schema.equals(request.schema):
                 raise DatasetGenerationError(
-                    f"{builder.label} asks to read split {job.split!r} again with the schema that it has. "
-                    "That is a fault of the builder: it must ask with a wider one."
+                    f"{builder.label} requests to read split {job.split!r} again with the schema that it already has. "
+                    "That is a bug of the builder: it must request a wider schema."
                 ) from None
             builder = builder.with_schema(request.schema)
 

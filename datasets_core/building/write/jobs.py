@@ -55,7 +55,7 @@ class ShardJob:
             ("source").
         max_rows: maximum number of rows; None for all.
         deadline: when the author's code must have finished; None for no limit.
-        final: format, number (None without a wish) and bytes (None without a limit) of the final shards; None if rows of
+        final: format, number (None if not requested) and bytes (None without a limit) of the final shards; None if rows of
             the split come from other jobs too, or are final already.
     """
 
@@ -91,7 +91,7 @@ class ShardJob:
         return dataclasses.replace(self, folder=folder)
 
     def inputs(self, folder: str) -> Iterable[str]:
-        """Yield the names of the files of other jobs that it reads; those that came before are in the folder then."""
+        """Yield the names of the files of other jobs that it reads; when one is requested, those before are in the folder."""
         return ()
 
     @property
@@ -119,12 +119,12 @@ class ShardResult:
     """Outcome of a job.
 
     Attributes:
-        name: of the job.
+        name: name of the job.
         shards: the shards with rows, in order.
-        schema: of the shards; None without rows and tables.
+        schema: schema of the shards; None without rows and tables.
         keys: the keys of the rows; None if not compared.
         runs: the sorted runs in the shards; empty if the shards are in the order of the source.
-        words: the file of the sort words of the rows; None without one.
+        words: the file of the sort words of the rows; None if there is none.
         facts: further facts for the schema of all jobs; None if features or the first rows decide.
         denied: descriptions of accesses denied so far to a sandboxed script.
         blocks: row ranges in the source files, if known.
@@ -157,8 +157,8 @@ def run_attempt(function: Callable[..., ShardResult], job: Any, *, tells: str = 
     Args:
         function: runs the job.
         job: a job with `name` and `attempt(token)`.
-        tells: the folder of files which say how much of a job is done, for a progress bar; empty for none.
-        counts_bytes: what is counted are bytes of files, not rows.
+        tells: folder of the files that record the progress of jobs, for a progress bar; empty for none.
+        counts_bytes: True to count bytes of files instead of rows.
     """
     attempt = job.attempt(os.urandom(4).hex())
     if not tells or not os.path.isdir(tells):  # nobody looks, or this is another machine
@@ -180,8 +180,9 @@ def chosen_engine(engine: Engine, count: int, deadline: Deadline | None, *, is_n
     Args:
         engine: the requested engine.
         count: the number of jobs.
-        deadline: of code that runs in this process.
-        is_native: True if the jobs release the interpreter's lock: threads do them, unless processes were asked for by name.
+        deadline: deadline of code that runs in this process.
+        is_native: True if the jobs release the interpreter's lock: they run in threads, unless processes were requested by
+            name.
     """
     if isinstance(engine, SerialEngine) and (deadline is None or can_stop()):
         return engine

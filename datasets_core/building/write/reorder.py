@@ -51,7 +51,7 @@ class SortJob:
     Attributes:
         folder: folder of the shard and of the runs.
         split: the split.
-        schema: of its rows.
+        schema: schema of its rows.
         shard: the shard.
         first_row: the number of its first row in the split.
         by: the order of its rows: by the hash of their "numbers", by their "place", or by "words" in a file.
@@ -129,8 +129,8 @@ class MergeJob:
         folder: folder of runs, plan and shard.
         split: the split.
         stem: prefix of the name of the shard.
-        schema: of the rows.
-        file_format: of the shard.
+        schema: schema of the rows.
+        file_format: format of the shard.
         runs: all runs.
         plan: the file of the merge plan.
         start, stop: the ranks of its rows.
@@ -190,8 +190,8 @@ class CutJob:
         folder: folder of these shards and of the result.
         split: the split.
         stem: prefix of the name of the shard.
-        schema: of the rows.
-        file_format: of the shard.
+        schema: schema of the rows.
+        file_format: format of the shard.
         sources: the shards that hold its rows, in Arrow's format.
         skip, rows: number of their rows to skip, and to take.
     """
@@ -373,7 +373,7 @@ def number_of_shards(
 
 
 def final_ends(num_bytes: int, num_rows: int, *, num_shards: int | None, max_shard_bytes: int | None) -> list[int]:
-    """Return the rows at which the final shards of a split end; none if it has fewer rows than shards were asked for."""
+    """Return the rows at which the final shards of a split end; none if it has fewer rows than shards were requested."""
     if (num_shards or 0) > num_rows:
         return []
     count = number_of_shards(num_bytes, num_rows, num_shards=num_shards, max_shard_bytes=max_shard_bytes)
@@ -413,7 +413,7 @@ class Ordering:
         label: the dataset, for messages.
         has_keys: True for rows with keys, False for tables.
         order: the write order.
-        options: of the build.
+        options: options of the build.
         folder: the staging folder.
         split: the split.
         schema: common schema of all jobs.

@@ -52,7 +52,7 @@ def key_bytes(key: Any) -> bytes:
         return str(key).encode()
     if isinstance(key, np.ndarray) and key.size == 1:
         return key_bytes(key.item())
-    raise TypeError(f"{key!r} ({type(key).__name__}) is not a key to order rows by. Give an int, a str or bytes.")
+    raise TypeError(f"{key!r} ({type(key).__name__}) cannot be used as a key to order rows. Give an int, a str or bytes.")
 
 
 def key_hash(key: Any, salt: str | bytes) -> bytes:
@@ -110,7 +110,7 @@ def row_words(start: int, stop: int, split: str) -> Words:
 
 
 def position_words(start: int, stop: int) -> Words:
-    """Words that keep rows in the order of their numbers."""
+    """Return words that keep rows in the order of their numbers."""
     words = np.zeros((2, stop - start), np.uint64)
     words[0] = np.arange(start, stop, dtype=np.uint64)
     return words
@@ -475,15 +475,15 @@ def _check_intervals(words: Words, intervals: Sequence[tuple[int, int, int, int]
 
 
 def compare(records: Sequence[KeyRecord], folder: str, *, at_once: int = _MEMORY_KEYS) -> None:
-    """Search a key that two rows of `records` share.
+    """Search for a key that two rows of `records` share.
 
     Args:
-        records: of different jobs, or one of a job with several runs.
+        records: records of different jobs, or that of one job with several runs.
         folder: folder of their runs.
         at_once: approximate number of digests to hold in memory.
 
     Raises:
-        Clash: with the positions of the records as the jobs.
+        Clash: two rows share a key; its jobs are the positions of the records.
     """
     intervals = compare_intervals(records)
     runs = [(job, name, count) for job, record in enumerate(records) for name, count in record.runs]
@@ -503,7 +503,7 @@ def compare(records: Sequence[KeyRecord], folder: str, *, at_once: int = _MEMORY
 
 
 def compare_intervals(records: Sequence[KeyRecord]) -> list[tuple[int, int, int, int]]:
-    """Return the intervals of all records, sorted and found disjoint.
+    """Return the intervals of all records, sorted, after checking that they are disjoint.
 
     Raises:
         Clash: two of them overlap.

@@ -244,8 +244,8 @@ class RunWriter:
         folder: an existing local folder.
         stem: prefix of the file names.
         split: the split of the rows.
-        schema: of every batch.
-        file_format: of the final shards.
+        schema: schema of every batch.
+        file_format: format of the final shards.
         ends: returns the rows at which the final shards of the split end, for the bytes and number of its rows; None if there
             are other jobs with rows of the split. Rows that are all in memory at the end are written into final shards.
 
@@ -284,7 +284,7 @@ class RunWriter:
                 self._add(batch)
 
     def close(self) -> list[ShardRecord]:
-        """Write what is left; the records of the files."""
+        """Write the remaining rows; return the records of the files."""
         if self._rows.num_bytes:
             words, sizes = self._rows.sort()
             ends = None if self.runs or self._ends is None or _has_equal(words) else self._ends(int(sizes.sum()), len(sizes))
@@ -455,7 +455,7 @@ def merge_plan(
     """Write the merge plan of a split.
 
     Args:
-        folder: of the runs.
+        folder: folder of the runs.
         name: the file to write.
         runs: all runs of the split.
         boundaries: the ranks at which shards end.

@@ -80,7 +80,7 @@ class Lengths:
     Args:
         unit: "characters", "bytes" or "items".
         min, mean, max: over the values that are not null.
-        histogram: of the lengths; `describe` leaves it out.
+        histogram: histogram of the lengths; `describe` leaves it out.
     """
 
     unit: str
@@ -103,16 +103,16 @@ class ColumnSummary:
     """Statistics of one column; None if not applicable.
 
     Args:
-        name: of the column; of a field in it, `column.field`.
+        name: name of the column, or `column.field` for a field in it.
         kind: a short name of its feature.
         nulls: number of nulls.
         nans: number of NaNs.
         distinct: number of distinct values, without nulls and NaNs.
         is_distinct_exact: True if counted, False if estimated.
         min, max: the lowest and the highest number or time.
-        mean, std: of the numbers; the standard deviation is that of a sample.
-        lengths: of texts, bytes, lists and files.
-        histogram: of numbers and times that are finite.
+        mean, std: mean and standard deviation of the numbers; the deviation is that of a sample.
+        lengths: lengths of texts, bytes, lists and files.
+        histogram: histogram of numbers and times that are finite.
         frequencies: number of occurrences of each text, label or bool, the most frequent first.
     """
 
@@ -136,8 +136,8 @@ class Summary:
     """Statistics of a dataset, column by column.
 
     Args:
-        num_rows: of the dataset.
-        columns: of each column, and of each field of a column of dicts.
+        num_rows: number of rows of the dataset.
+        columns: statistics of each column, and of each field of a column of dicts.
 
     >>> summary = Summary(3, (ColumnSummary("a", "int8", nulls=1, distinct=2, min=1, max=4, mean=2.5),))
     >>> print(summary)

@@ -39,7 +39,7 @@ class TextIndex:
     """Texts in an index of an Elasticsearch server, each by the number of its row.
 
     Args:
-        host, port: of the server; localhost and 9200 if neither they nor a client are given.
+        host, port: address of the server; localhost and 9200 if neither they nor a client are given.
         es_client: a client of the package elasticsearch, instead of `host` and `port`.
         es_index_name: name of the index on the server; None generates one.
         es_index_config: settings and mappings of the index.
@@ -73,7 +73,7 @@ class TextIndex:
         """Make the index on the server and send it the texts.
 
         Raises:
-            DatasetsCoreError: the server refused one.
+            DatasetsCoreError: the server refused a text.
         """
         self.es_client.indices.create(index=self.es_index_name, body=self.es_index_config)
         lines: list[dict[str, Any]] = []
@@ -346,7 +346,7 @@ def vectors_of(name: str, batches: Iterable[pa.RecordBatch], dtype: Any, batch_s
     """Yield the vectors of a column of lists, as matrices of at most `batch_size` rows.
 
     Raises:
-        CastError: a row without a vector, or vectors of several lengths.
+        CastError: a row has no vector, or vectors have different lengths.
     """
     row, size = 0, None
     for batch in batches:

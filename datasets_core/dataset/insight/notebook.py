@@ -39,7 +39,7 @@ class Overview(Rows):
     def __arrow_c_stream__(self, requested_schema: object | None = None) -> object:
         """Export the rows as an Arrow stream, by the PyCapsule protocol: `polars.DataFrame(dataset)`, `pyarrow.table(dataset)`.
 
-        It contains every column as stored, whatever the format, batch by batch: without a copy if the rows are
+        It contains every column as stored, in any format, batch by batch: without a copy if the rows are
         in the order of the table, else gathered block by block in bounded memory.
 
         Args:
@@ -61,8 +61,8 @@ class Overview(Rows):
         return stream(self._table, self._index, self._stream_schema())
 
     def _stream_schema(self) -> pa.Schema:
-        """Return the schema of the table, with its features, and without the extensions of their fields, which others do not
-        know.
+        """Return the schema of the table, with its features, and without the extensions of their fields, which other tools do
+        not know.
         """
         described = self._table.schema.with_metadata(self._metadata_of(self._table))
         return pa.schema([field.remove_metadata() for field in described], metadata=described.metadata)
@@ -77,10 +77,10 @@ class Overview(Rows):
 
         Args:
             columns: the columns; default all.
-            bins: of the histograms.
+            bins: number of bins of each histogram.
 
         Raises:
-            UnknownColumnError: a column that does not exist.
+            UnknownColumnError: a column does not exist.
             ConfigurationError: fewer than one bin.
 
         Example:
@@ -100,7 +100,7 @@ class Overview(Rows):
         return summarized(features, table.schema, lambda: joined_blocks(table, self._index), bins)
 
     def _repr_mimebundle_(self, **how: Any) -> Any:
-        """Return the table of `widget()` for a notebook where anywidget is installed; None leaves it to the first rows."""
+        """Return the table of `widget()` for a notebook where anywidget is installed; if None, the first rows are shown."""
         return widget_bundle(self, how)
 
     def _display_(self) -> Any:
@@ -123,7 +123,7 @@ class Overview(Rows):
 
 
 def widget_bundle(dataset: Any, how: dict[str, Any]) -> Any:
-    """Return what a notebook shows of the widget of a dataset; None where there is none.
+    """Return what a notebook shows for the widget of a dataset; None without a widget.
 
     Args:
         dataset: the dataset, or the splits of one.
@@ -187,7 +187,7 @@ def shown(rows: Any) -> str:
 
 
 def stream_html(stream: IterableDataset) -> str:
-    """Return the first rows of a stream as a page; only its columns where a function would run or a file would be fetched."""
+    """Return the first rows of a stream as a page; only its columns if a function would run or a file would be fetched."""
     plan = stream._plan
     reason = _why_unread(plan)
     if reason is not None:
@@ -231,8 +231,8 @@ def dataset_html(num_rows: int | None, features: Mapping[str, FeatureType], head
     """Return the first rows of a dataset as a page.
 
     Args:
-        num_rows: of the dataset; None if it is unknown.
-        features: of its columns.
+        num_rows: number of rows of the dataset; None if it is unknown.
+        features: features of its columns.
         head: the first rows, as they are stored.
         note: a sentence below the table.
     """

@@ -217,7 +217,7 @@ class Search(Rows):
 
         Raises:
             MissingDependencyError: faiss is not installed.
-            ConfigurationError: arguments that faiss refuses.
+            ConfigurationError: faiss refuses the arguments.
             CastError: the arrays are not a matrix.
 
         >>> words = Dataset.from_dict({"word": ["cat", "dog", "car"]})
@@ -383,16 +383,16 @@ class Search(Rows):
     def search(self, index_name: str, query: Any, k: int = 10, **kwargs: Any) -> SearchResults:
         """Return scores and numbers of the `k` rows nearest to a query.
 
-        For a vector index with fewer than `k` vectors the rest of the rows is -1.
+        For a vector index with fewer than `k` vectors the remaining row numbers are -1.
 
         Args:
-            index_name: of the index.
+            index_name: name of the index.
             query: a vector, or a text for an index of texts.
             k: number of rows.
-            **kwargs: for faiss or Elasticsearch.
+            **kwargs: options of the search.
 
         Raises:
-            MissingIndexError: no index of that name.
+            MissingIndexError: no index has that name.
             CastError: the query has a different length than the vectors.
 
         >>> points = Dataset.from_dict({"at": [[0.0, 0.0], [3.0, 4.0], [9.0, 9.0]]}).add_faiss_index("at")

@@ -180,9 +180,9 @@ def summarized(
     """Return the summary of the columns `features`.
 
     Args:
-        schema: of the blocks.
+        schema: schema of the blocks.
         blocks: returns an iterator from the first block at each call; it is called a second time only if a histogram needs it.
-        bins: of the histograms.
+        bins: number of bins of each histogram.
         bins_lengths: True to make histograms of lengths too, of columns whose values are not counted one by one.
     """
     parts = [part for name, feature in features.items() for part in _parts(feature, schema.field(name).type, (name,))]
@@ -404,7 +404,7 @@ class Scale:
 
     Args:
         low, high: the lowest and the highest number.
-        bins: of them; integers get at most one for each.
+        bins: number of bins; at most one for each integer.
         is_whole: True for edges that are integers, as those of times.
 
     >>> scale = Scale(0, 9, 3)
@@ -500,7 +500,7 @@ def _measure(feature: FeatureType, arrow_type: pa.DataType) -> tuple[Callable[[p
 def numbers_of(
     values: pa.Array, feature: FeatureType, *, are_lengths: bool
 ) -> tuple[npt.NDArray[Any], npt.NDArray[np.bool_] | None]:
-    """Return the numbers of a column, times as integers, or the lengths of its values; and which values have one, None for
+    """Return the numbers of a column (times as integers) or the lengths of its values, and a mask of these values; None for
     all.
     """
     arrow_type = _plain_type(values.type)

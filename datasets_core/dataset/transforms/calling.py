@@ -39,11 +39,11 @@ class Calls:
     """A user function with the options of its calls.
 
     Attributes:
-        function: of the user.
+        function: the user's function.
         kwargs: its keyword arguments.
         with_indices, with_rank: True to pass the row number, and the rank, after the row or rows.
         verb: the method it was passed to, for error messages.
-        split: of the rows, for error messages.
+        split: split of the rows, for error messages.
     """
 
     function: Callable[..., Any]
@@ -67,7 +67,7 @@ class Caller:
 
     Args:
         calls: how it is called.
-        rank: of the worker.
+        rank: rank of the worker.
     """
 
     def __init__(self, calls: Calls, rank: int | None = None) -> None:
@@ -97,7 +97,7 @@ class Caller:
 
         Args:
             columns: for each of its arguments, the values of all rows.
-            numbers: of the rows.
+            numbers: numbers of the rows.
             are_kept: True if the results are dicts that are read when all exist: later changes of an earlier result are undone.
 
         Raises:
@@ -145,7 +145,7 @@ class Caller:
         return counted
 
     def _extend(self, found: list[Any], made: Iterator[Any], rows: Sequence[Any]) -> None:
-        """Add the results, each in its state when it is returned: a function may fill one list for all rows."""
+        """Add the results, each in the state in which it was returned: a function may refill one list for all rows."""
         kept: list[Any] = []
         while not self._reuses and len(kept) < _PROBED_ROWS:
             before = len(found)
@@ -338,7 +338,8 @@ _LEAST_PARTS = 64  # on machines whose number may change, so that a run that was
 def number_of_parts(num_proc: int | None, rows: int, engine: Engine | None = None) -> int | None:
     """Return the number of parts for this many rows; None if none was requested.
 
-    An engine without `num_proc` has a part for each worker; one of many machines at least 64 in all, and four for each worker.
+    An engine without `num_proc` has a part for each worker; one that uses many machines has at least 64 in all, and four for
+    each worker.
 
     Raises:
         ConfigurationError: a negative number.
@@ -383,7 +384,7 @@ def results(
     """Return the result of `work` for each part, in their order; `code` is the user's function, `note` is called on each.
 
     Raises:
-        WorkerDiedError: a worker process was killed; names the rows.
+        WorkerDiedError: a worker process was killed; the error names the rows.
     """
     runner = get_engine(engine, num_proc=len(parts) if len(parts) > 1 or engine is not None else None)
     found: dict[int, R] = {}

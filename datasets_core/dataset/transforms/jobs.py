@@ -61,7 +61,7 @@ class Run:
     Attributes:
         start: number of their first input row in the user's dataset.
         rows: number of rows.
-        names: of all columns, in their order.
+        names: names of all columns, in their order.
         kept: unchanged columns, not written: they are read from the input rows.
         written: the other columns.
     """
@@ -99,7 +99,7 @@ class RunWriter:
         """Append rows.
 
         Raises:
-            CastError: a column shares no type with those before.
+            CastError: a column has no common type with the earlier rows.
         """
         kept = made.kept if self._leaves else frozenset()
         if self._writer is None or not self._kept <= kept:
@@ -155,9 +155,9 @@ def evened(
     """Return the columns to store: those that any run has written, for all rows; other runs read them from the input.
 
     Args:
-        runs: in their order.
+        runs: the runs, in their order.
         source: the input rows.
-        features: of the columns that may be left out.
+        features: features of the columns that may be left out.
         folder: returns the folder for files.
         options: see `WideningWriter`.
     """
@@ -526,7 +526,7 @@ def _map_part(
     stem: str = "part",
     steps: Callable[[Mapper], Iterator[MappedRows]] | None = None,
 ) -> Outcome:
-    """Return the outcome for the rows of a part before `stop`; rows without results are written once a result comes."""
+    """Return the outcome for the rows of a part before `stop`; rows without results are written once there is a result."""
     writer = _writer(plan, part, folder, leaves, f"{stem}-{part.start:010d}")
     is_changed, waiting = False, 0
     try:

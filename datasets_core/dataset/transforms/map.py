@@ -203,8 +203,8 @@ def mask_of(found: Any, size: int) -> Any:
     [True, False, True]
 
     Raises:
-        MaskLengthError: not one for each row.
-        ArgumentTypeError: a value that does not contain one for each row.
+        MaskLengthError: there is not one boolean for each row.
+        ArgumentTypeError: the result is not a list or an array of booleans.
     """
     found = tensor_array(found) if type(found).__module__.startswith("torch") else found
     if isinstance(found, (pa.Array, pa.ChunkedArray)):
@@ -304,35 +304,35 @@ class Transforms(Rows):
 
         Args:
             function: takes a row and returns a dict of columns to set, or None to change nothing; or changes the row itself.
-            with_indices: also pass the number of the row, or (`batched`) a list of them.
-            with_rank: also pass the number of the worker; None without `num_proc`.
+            with_indices: True to also pass the number of the row, or (`batched`) a list of them.
+            with_rank: True to also pass the number of the worker; None without `num_proc`.
             input_columns: pass the values of these columns instead of the row.
-            batched: it takes and returns columns of `batch_size` rows; it may return more or fewer rows, if columns that it
-                does not return are removed.
+            batched: True if it takes and returns columns of `batch_size` rows; it may return more or fewer rows, if columns
+                that it does not return are removed.
             batch_size: rows of a batch; None or 0 for all.
-            drop_last_batch: leave out a last batch that has fewer rows.
+            drop_last_batch: True to leave out a last batch that has fewer rows.
             remove_columns: columns removed before the update: those that the function returns stay.
             keep_in_memory: True to write no file.
-            load_from_cache_file: False makes the rows again and replaces the cached result.
+            load_from_cache_file: False computes the rows again and replaces the cached result.
             cache_file_name: write the result to this file, in Arrow's format.
             writer_batch_size: ignored; rows are written by bytes.
             features: the columns of the result; None: inferred from the values.
-            disable_nullable: refuse null.
+            disable_nullable: True to refuse null.
             fn_kwargs: keyword arguments of the function.
             num_proc: number of processes.
             suffix_template: a text with `{rank}` and `{num_proc}`, which is ignored: the result is one file.
             new_fingerprint: the identity of the result.
             desc: text of the progress bar.
             try_original_type: True to keep the type of a column if the new values fit it.
-            on_mixed_types: "use_json" stores values without a common type as JSON; None refuses them.
+            on_mixed_types: "use_json" stores values without a common type as JSON; None raises an error.
             engine: "processes"; "threads" for functions that spend their time in Arrow or numpy; "ray" or "dask" for many
-                machines; an engine itself, or an executor of `concurrent.futures`.  Without `num_proc` it decides about the
-                number of parts.
+                machines; an engine itself, or an executor of `concurrent.futures`.  Without `num_proc` it determines the number
+                of parts.
 
         Raises:
-            UnknownColumnError: a column that does not exist.
-            CastError: values without a common type, or that do not fit the features.
-            WorkerDiedError: a process was killed; names the rows.
+            UnknownColumnError: a column does not exist.
+            CastError: values have no common type, or do not fit the features.
+            WorkerDiedError: a process was killed; the error names the rows.
             DatasetDiskError: the disk is full, read-only or forbidden.
 
         Example:
@@ -417,11 +417,11 @@ class Transforms(Rows):
     ) -> Self:
         """Return the rows for which `function` returns a true value, or for which an Arrow expression is true.
 
-        No row is written, only an index of them, which is cached as results of `map` are.
+        No row is written, only an index of them, which is cached like the results of `map`.
 
         Args:
             function: takes a row and returns whether to keep it; or (`batched`) takes columns and returns a list of booleans;
-                or an expression, as `pc.field("a") > 1`, which Arrow computes without a call for each row.
+                or an expression such as `pc.field("a") > 1`, which Arrow computes without a call for each row.
             with_indices, with_rank, input_columns, batched, batch_size, fn_kwargs, num_proc, desc, engine: see `map`.
             keep_in_memory: True to write no file.
             load_from_cache_file: False calls the function again and replaces the cached result.
@@ -430,7 +430,7 @@ class Transforms(Rows):
             new_fingerprint: the identity of the result.
 
         Raises:
-            UnknownColumnError: a column that does not exist.
+            UnknownColumnError: a column does not exist.
             MaskLengthError: a batched function did not return one boolean for each row.
 
         Example:
@@ -514,15 +514,15 @@ class Transforms(Rows):
         """Return rows of lists: each row of the result holds the lists of `batch_size` rows, or of a range of rows.
 
         Args:
-            batch_size: number of rows; 0 or less for all; is ignored with `by_column`.
+            batch_size: number of rows; 0 or less for all; ignored with `by_column`.
             by_column: combine consecutive rows with equal values in this column, or these columns.
             drop_last_batch: drop the last list if it has fewer rows than `batch_size`; ranges of rows are always complete.
             num_proc: ignored; lists are made without reading values.
             new_fingerprint: the identity of the result.
 
         Raises:
-            ConfigurationError: neither a size nor a column.
-            UnknownColumnError: a column that does not exist.
+            ConfigurationError: neither a size nor a column is passed.
+            UnknownColumnError: a column does not exist.
 
         Example:
             >>> Dataset.from_dict({"a": [1, 1, 2]}).batch(by_column="a")[:]
@@ -631,7 +631,7 @@ def _check_suffix(template: str) -> None:
 
 
 def _engine(engine: str | Engine | None, num_proc: int | None) -> Engine | None:
-    """Return the engine that is named, also where so few rows need none; None where `num_proc` alone decides."""
+    """Return the named engine, even if there are too few rows to need one; None if `num_proc` alone decides."""
     named = settings().engine if engine is None else engine
     if named is None:
         return None
@@ -641,7 +641,7 @@ def _engine(engine: str | Engine | None, num_proc: int | None) -> Engine | None:
 
 
 def _end(engine: str | Engine | None, runner: Engine | None) -> None:
-    """End what an engine that was given by its name has started."""
+    """Shut down what an engine that was passed by name has started."""
     if runner is not None and (engine is None or isinstance(engine, str)) and runner is not settings().engine:
         getattr(runner, "close", bool)()
 

@@ -39,7 +39,7 @@ class MappedRows:
     """Result of `map` for consecutive rows.
 
     Attributes:
-        names: of the columns, in their order.
+        names: names of the columns, in their order.
         kept: columns that are unchanged, row for row.
         kinds: the features of columns whose Arrow type does not express them.
         has_update: True if the function returned a value for these rows.
@@ -70,8 +70,8 @@ class Draft:
 
     Attributes:
         block: the input rows.
-        names: of the columns, in their order.
-        arrays: of each; None for an unchanged column.
+        names: names of the columns, in their order.
+        arrays: array of each column; None for an unchanged one.
         kinds: the feature of each, if the array's type does not express it.
         has_update: True if the function returned a value.
     """
@@ -83,10 +83,10 @@ class Draft:
     has_update: bool
 
     def length(self) -> int:
-        """Return the result rows.
+        """Return the number of result rows.
 
         Raises:
-            CastError: columns of different lengths.
+            CastError: the columns have different lengths.
         """
         rows = self.block.num_rows
         if all(array is None or len(array) == rows for array in self.arrays):
@@ -105,7 +105,7 @@ class ColumnLengthError(CastError, pa.ArrowInvalid):  # type: ignore[misc]
         self.lengths = dict(lengths)
         told = ", ".join(f"{name!r}: {length}" for name, length in lengths.items())
         super().__init__(
-            f"The columns of a result have different numbers of rows ({told}), and one expected length for all. "
+            f"The columns of a result have different numbers of rows ({told}) instead of one expected length.  "
             "Return the same number for each, and list input columns of other lengths in remove_columns=."
         )
 
@@ -314,7 +314,7 @@ class Mapper:
             raise self._refused(value)
         if table.num_rows != 1:
             raise CastError(
-                f"The function that was given to {self._plan.calls.verb}() returned {table.num_rows} rows for row {number}",
+                f"The function passed to {self._plan.calls.verb}() returned {table.num_rows} rows for row {number}",
                 advice="Return one, or pass batched=True, batch_size=1, with which a function may return any number of rows",
             )
         return table
@@ -632,9 +632,7 @@ def _as_table(value: Any) -> pa.Table | None:
 
 
 def _own(column: pa.ChunkedArray) -> pa.ChunkedArray:
-    """Return the column in memory that is not shared with a numpy array of the user, who may fill it again for the
-    next batch.
-    """
+    """Return the column in memory that is not shared with the user's numpy array, which may be refilled for the next batch."""
     if pa.types.is_primitive(column.type) or pa.types.is_nested(column.type):
         with contextlib.suppress(pa.ArrowNotImplementedError):  # types that pyarrow does not concatenate
             return pa.chunked_array([pa.concat_arrays([chunk, chunk.slice(0, 0)]) for chunk in column.chunks], column.type)

@@ -441,10 +441,11 @@ class ColumnEncoder:
     """Makes Arrow arrays from the values of one column.
 
     Args:
-        name: of the column, for error messages.
+        name: name of the column, for error messages.
         given: the feature requested by the user; None: inferred from the values.
         original: the former feature of a column of this name; its type is kept if the values fit.
-        as_json: True to store values of no common type, and dicts of different keys, as JSON; else an error, or nulls.
+        as_json: True to store values of no common type, and dicts of different keys, as JSON; otherwise they are an error, or
+            nulls.
     """
 
     def __init__(self, name: str, given: FeatureType | None, original: FeatureType | None, *, as_json: bool) -> None:

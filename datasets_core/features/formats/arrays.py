@@ -47,16 +47,19 @@ class Casting(NamedTuple):
     Attributes:
         integers, floats, booleans: the dtypes.
         has_clocks: True to convert dates, times and durations to numpy types; otherwise they stay Python objects.
+        in_dicts: False to make single numbers in dicts int64 and float64 instead.
     """
 
     integers: str | None = None
     floats: str | None = None
     booleans: str | None = None
     has_clocks: bool = True
+    in_dicts: bool = True
 
 
 STORED = Casting()
 DEFAULT = Casting("int64", "float32")
+_SINGLE = Casting("int64", "float64")
 
 
 def shapes_of(feature: FeatureType | None) -> Shapes:
@@ -238,7 +241,8 @@ def _clocks(type_: pa.DataType) -> Extract:
 
 def _structs(type_: pa.StructType, shapes: dict[str, Shapes], casting: Casting) -> Extract:
     names = [field.name for field in type_]
-    fields = [cells(field.type, shapes.get(field.name), casting, None) for field in type_]
+    single = casting if casting.in_dicts else _SINGLE
+    fields = [cells(field.type, shapes.get(field.name), single if field.type in _DTYPES else casting, None) for field in type_]
 
     def extract(array: pa.Array) -> Array:
         columns = [read(array.field(k)) for k, read in enumerate(fields)]
@@ -430,7 +434,7 @@ def has_nulls(array: pa.Array) -> bool:
 def flat(type_: pa.DataType, shapes: Shapes) -> Callable[[pa.Array], Array | None] | None:
     """Return the function that makes a view of Arrow's memory, one entry for each row, or None if nulls forbid it.
 
-    None instead of a function: columns of the type have no such view.
+    If columns of the type have no such view, the result is None instead of a function.
     """
     inner = type_
     is_shaped = shapes is not None and shapes[0] == "array" and None not in shapes[1]
@@ -454,12 +458,12 @@ def flat(type_: pa.DataType, shapes: Shapes) -> Callable[[pa.Array], Array | Non
 
 
 class _Fine:
-    """Order, hash and pickles of a class with nanoseconds; the standard class follows it among the bases.
+    """Order, hash and pickling of a class with nanoseconds; the standard class follows it among the bases.
 
     Attributes:
-        nanosecond: from 0 to 999.
+        nanosecond: number of nanoseconds, from 0 to 999.
         standard: the class without nanoseconds.
-        theirs: what the class of pandas calls its nanoseconds.
+        theirs: the name of the nanoseconds in the class of pandas.
     """
 
     nanosecond: int = 0

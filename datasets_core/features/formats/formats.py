@@ -44,21 +44,21 @@ _GROUP = "datasets_core.formats"
 
 
 class TabularFormat(NamedTuple):
-    """A type of tables or data frames that rows are returned as, and that functions may return: a row of `TABULAR`.
+    """A type of tables or data frames in which rows are returned, and which functions may return; an entry of `TABULAR`.
 
     Attributes:
-        name: for `with_format(name)`.
-        from_table: makes a frame of an Arrow table. Its second argument is a function that gives columns as lists of Python
-            objects, where the user does not see what is stored: images, say; with `arrays=True` also arrays of a fixed
-            shape, a column of them as an extension array of pandas.
-            The `options` follow by name.
-        to_table: makes an Arrow table of a frame.
-        package: which frames are from; rows in this format need it.
+        name: the name for `with_format(name)`.
+        from_table: converts an Arrow table to a frame. Its second argument is a function that returns columns as lists of
+            Python objects, if the values for users differ from the stored ones, such as images; with `arrays=True` also arrays
+            of a fixed shape, each column as an extension array of pandas. The `options` follow as keyword arguments.
+        to_table: converts a frame to an Arrow table.
+        package: the package of the frames; rows in this format need it.
         frame: the name of their class in that package.
         aliases: other names of the format.
         options: the arguments that `with_format(name, ...)` takes.
-        row: makes a frame of one row, by its number.
-        finished: gives a frame the form that the further arguments of a stream's `to_<name>` ask for, which follow by name.
+        row: returns a frame of one row, given its number.
+        finished: converts a frame as requested by further arguments of a stream's `to_<name>`, which follow as keyword
+            arguments.
     """
 
     name: str
@@ -135,10 +135,10 @@ TABULAR: dict[str, TabularFormat] = {
 
 
 def register_tabular(form: TabularFormat) -> None:
-    """Add a kind of data frames: datasets and streams come in it, and functions of `map()` take and return it.
+    """Register a kind of data frames: datasets and streams can return it, and functions of `map()` take and return it.
 
     A package that names the module of its format in the entry point group `datasets_core.formats`, under the name of the
-    format, has it imported when the format is asked for; worker processes find it so, too.
+    format, is imported when the format is requested, also in worker processes.
 
     Raises:
         ConfigurationError: another format has one of the names.
@@ -169,7 +169,7 @@ def tabular(name: str | None) -> TabularFormat:
     """Return the tabular format of a name.
 
     Raises:
-        ConfigurationError: there is none.
+        ConfigurationError: no tabular format has that name.
     """
     found = TABULAR.get(str(format_name(name)))
     if found is None:
@@ -214,11 +214,11 @@ def format_name(type_: str | None) -> str | None:
 
 
 def check_format(name: str | None, kwargs: Mapping[str, Any]) -> None:
-    """Raise an error for an unusable format: with a missing package, or with arguments that it does not take.
+    """Raise an error for an unusable format: one whose package is missing, or with arguments that it does not take.
 
     Raises:
-        ConfigurationError: an argument that the format does not take; `custom` without a function.
-        MissingDependencyError: its package is not installed.
+        ConfigurationError: the format does not take an argument, or `custom` is used without a function.
+        MissingDependencyError: the package of the format is not installed.
     """
     form = TABULAR.get(str(name))
     known = _ARGUMENTS.get(name, ()) if form is None else form.options
@@ -242,7 +242,7 @@ class RowFormat:
     Attributes:
         type: None for plain Python, else the name of a format.
         columns: the selected columns; None: all.
-        is_complete: True to add the other columns, after those, as plain Python.
+        is_complete: True to add the other columns after the selected ones, as plain Python.
         kwargs: options of the format.
     """
 
@@ -269,7 +269,7 @@ class Formatter(Protocol):
         ...
 
     def rows_at(self, rows: range | npt.NDArray[np.int64]) -> Any:
-        """Return several rows, each on its own, as a sequence."""
+        """Return several rows, each separately, as a sequence."""
         ...
 
     def columns_at(self, rows: range | npt.NDArray[np.int64]) -> Any:
@@ -295,7 +295,7 @@ class Objects(Protocol):
 
 
 def framer(name: str, features: Mapping[str, FeatureType], reader: RowReader, options: Mapping[str, Any] = _NONE) -> Frame:
-    """Return the function that makes a frame of a table, in the tabular format `name`.
+    """Return the function that converts a table to a frame in the tabular format `name`.
 
     Values whose user form differs from the stored form (images) are decoded, except in Arrow tables.
 
@@ -339,11 +339,11 @@ def _decoded(table: pa.Table, column: str, reader: RowReader) -> list[Any]:
 
 
 class Kit(Protocol):
-    """One framework.
+    """Conversion of arrays to one framework.
 
     Attributes:
-        casting: dtypes to which arrays are cast before.
-        cell_casting: the same for single numbers of a row.
+        casting: dtypes to which arrays are cast first.
+        cell_casting: the same for single numbers in a row.
     """
 
     casting: Casting
@@ -366,20 +366,20 @@ def kit(name: str, kwargs: Mapping[str, Any]) -> Kit:
     """Return the framework `name`, with the arguments of the format.
 
     Raises:
-        ConfigurationError: a dtype that the framework does not have.
+        ConfigurationError: the framework does not have a requested dtype.
     """
     kits: dict[str, Callable[..., Kit]] = {"numpy": NumpyKit, "torch": TorchKit, "jax": JaxKit, "tensorflow": TensorflowKit}
     return kits[name](**kwargs)
 
 
 class NumpyKit:
-    """numpy: int64 and float32 unless `dtype` says otherwise; views that cannot be written to, unless `copy=True`."""
+    """The numpy format: int64 and float32 unless `dtype` is given; read-only views unless `copy=True`."""
 
     def __init__(self, dtype: Any = None, copy: bool | None = None) -> None:
         from datasets_core.features.formats.arrays import DEFAULT, STORED, Casting
 
         self._is_copied = bool(copy)
-        self.casting, self.cell_casting = DEFAULT, STORED
+        self.casting, self.cell_casting = DEFAULT._replace(in_dicts=False), STORED
         if dtype is not None:
             try:
                 name = np.dtype(dtype).str
@@ -427,7 +427,7 @@ class _TensorKit:
     cell_casting: Casting
 
     def tensor(self, values: Array) -> Any:
-        """Return a tensor of an array of numbers or booleans."""
+        """Return an array of numbers or booleans as a tensor."""
         raise NotImplementedError
 
     def batch(self, values: Array) -> Any:
@@ -450,7 +450,7 @@ class _TensorKit:
 
 
 class TorchKit(_TensorKit):
-    """torch: int64 and float32 unless `dtype` says otherwise; a copy, unless `copy=False` shares the dataset's memory."""
+    """The torch format: int64 and float32 unless `dtype` is given; a copy, unless `copy=False` shares the dataset's memory."""
 
     def __init__(
         self,
@@ -505,7 +505,7 @@ def _writable(values: Array) -> Array:
 
 
 class JaxKit(_TensorKit):
-    """jax: int32, or int64 if jax has 64 bits enabled, and float32 unless `dtype` says otherwise."""
+    """The jax format: int32, or int64 if jax has 64 bits enabled, and float32, unless `dtype` is given."""
 
     def __init__(self, dtype: Any = None, device: Any = None) -> None:
         import jax
@@ -539,7 +539,7 @@ class JaxKit(_TensorKit):
 
 
 class TensorflowKit(_TensorKit):
-    """tensorflow: int64 and float32 unless `dtype` says otherwise; texts become tensors, ragged lists ragged tensors."""
+    """The tensorflow format: int64 and float32 unless `dtype` is given; texts become tensors, ragged lists ragged tensors."""
 
     def __init__(self, dtype: Any = None, device: Any = None) -> None:
         import tensorflow as tf

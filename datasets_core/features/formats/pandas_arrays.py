@@ -17,7 +17,7 @@ from datasets_core.features.types import FixedShape
 
 
 def array_column(column: pa.ChunkedArray, feature: FixedShape) -> PandasArrayExtensionArray:
-    """Return the column of pandas for a stored column of arrays; a view if it is one chunk without nulls."""
+    """Return a stored column of arrays as a column of pandas; a view if it is one chunk without nulls."""
     extract = extractor(column.type, ("array", feature.shape), STORED)
     parts = [extract(chunk.drop_null()) for chunk in column.chunks]
     if not parts:
@@ -65,7 +65,7 @@ class PandasArrayExtensionDtype(ExtensionDtype):  # type: ignore[misc]
 
     @classmethod
     def construct_from_string(cls, string: str) -> Self:
-        """Return the type with a name.
+        """Return the type with the given name.
 
         >>> PandasArrayExtensionDtype.construct_from_string("array[int32]").value_type
         dtype('int32')

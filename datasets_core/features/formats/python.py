@@ -88,7 +88,7 @@ def _as_pyarrow(array: pa.Array) -> list[Any]:
 
 
 def _number_reader(code: Any) -> Reader:
-    """Return numbers without nulls from their memory: two to four times faster than by `to_pylist` of older pyarrow."""
+    """Return numbers without nulls from their memory: two to four times faster than `to_pylist` of older pyarrow."""
 
     def read(array: pa.Array) -> list[Any]:
         if len(array) < _FEW_NUMBERS or array.null_count:
@@ -158,7 +158,7 @@ def _fine(whole: Any, nanosecond: int, make: Callable[[Any, int], Any]) -> Any:
 
 
 def _zone(name: str) -> dt.tzinfo:
-    """Return the time zone as pyarrow does: the system's `ZoneInfo`, or a fixed offset such as `+05:30`."""
+    """Return the time zone, as pyarrow does: the system's `ZoneInfo`, or a fixed offset such as `+05:30`."""
     from zoneinfo import ZoneInfo  # 1.5 ms that columns without zones do without
 
     zone: dt.tzinfo = pa.lib.string_to_tzinfo(name)
@@ -487,11 +487,11 @@ class RowReader:
     """Reads batches of one schema.
 
     Args:
-        schema: of the batches.
-        decoder: for columns whose stored values differ from those that users see; None if there are none.
+        schema: schema of the batches.
+        decoder: decodes columns whose stored values differ from those that users see; None if there are none.
 
     Attributes:
-        names: of the columns.
+        names: names of the columns.
         decodes: the columns that the decoder converts.
         is_quick: True if single values of every column are read from its buffers.
         can_gather: True if pyarrow supports `take` for every column.
@@ -539,7 +539,7 @@ class RowReader:
         return [read(column) for read, column in zip(self._readers, batch.columns, strict=True)]
 
     def column_reader(self, name: str) -> Reader:
-        """Return the function that makes a list of an array of one column."""
+        """Return the function that converts an array of one column to a list."""
         return self._readers[self.names.index(name)]
 
     def opener(self, batch: pa.RecordBatch) -> Callable[[int], dict[str, Any]]:

@@ -37,7 +37,7 @@ class AudioSamples:
         data: float32 between -1 and 1, of the shape (channels, samples).
         sample_rate: samples per second.
         pts_seconds: start time of the first sample.
-        duration_seconds: their duration.
+        duration_seconds: duration of the samples.
     """
 
     data: npt.NDArray[np.float32]
@@ -179,7 +179,7 @@ class Sound(dict[str, Any]):
 
 
 def _mixed(data: npt.NDArray[Any], channels: int | None) -> npt.NDArray[Any]:
-    """Return samples of the shape (samples, channels) with another number of channels."""
+    """Return samples, of the shape (samples, channels), converted to another number of channels."""
     found = data.shape[1]
     if channels is None or channels == found:
         return data
@@ -240,7 +240,7 @@ class _SoundfileReader(_Reader):
         self._file.close()
 
     def read(self, start: int, stop: int | None) -> npt.NDArray[np.float32]:
-        """See `_Reader.read`; block by block, as a header may claim any length."""
+        """See `_Reader.read`; reads block by block, since a header may claim any length."""
         if start:
             self._file.seek(min(start, self.frames))
         blocks: list[npt.NDArray[np.float32]] = []
@@ -299,7 +299,7 @@ def _reader(stored: Mapping[str, Any], wanted: SampleRequest, paths: MediaPaths)
         raise first
     reason = reason_of(first)
     if getattr(first, "code", None) == _UNKNOWN_FORMAT and isinstance(failures[-1], MissingDependencyError):
-        reason += " by soundfile; torchcodec, which is not installed, knows m4a, aac and others (datasets_core[video])"
+        reason += " by soundfile; torchcodec, which is not installed, supports m4a, aac and others (datasets_core[video])"
     raise MediaDecodeError(name, reason) from first
 
 
@@ -325,7 +325,7 @@ def import_soundfile(needed_for: str) -> Any:
     """Return the package soundfile.
 
     Raises:
-        MissingDependencyError: it is not installed.
+        MissingDependencyError: soundfile is not installed.
     """
     try:
         import soundfile
@@ -398,8 +398,8 @@ class Audio(Media):
         sampling_rate: the rate to resample to; None leaves each sound at its own.
         decode: False returns `{"bytes": …, "path": …}`, which needs no package.
         num_channels: 1 mixes to mono, 2 makes stereo; None leaves the channels.
-        stream_index: which stream of the file; None takes the best.
-        id: a name without effect.
+        stream_index: number of the stream in the file; None takes the best.
+        id: a name that is kept, but has no effect.
 
     Example:
         >>> Audio(sampling_rate=16_000).encode_example("songs/1.flac")

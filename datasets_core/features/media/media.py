@@ -58,14 +58,14 @@ class MediaPaths:
     allowed: tuple[str, ...] = ()
 
     def __or__(self, other: MediaPaths) -> MediaPaths:
-        """Return the paths for rows of both: a path that only one may open is not allowed, unless it names its folders."""
+        """Return the paths for rows of both: a path that only one may open is allowed only if that one names its folders."""
         if self.roots is None or other.roots is None:
             return other if self.roots is None else self
         roots = tuple(dict.fromkeys((*self.roots, *other.roots)))
         return MediaPaths(roots, self.fetch or other.fetch, tuple(dict.fromkeys((*self.allowed, *other.allowed))))
 
     def settled(self) -> MediaPaths:
-        """Return the same with the currently allowed settings, for a process that has other settings."""
+        """Return the same object with the currently allowed settings, for a process that has other settings."""
         allowed = settings().media_paths
         return self if self.roots is None or not allowed else replace(self, allowed=(*self.allowed, *allowed))
 
@@ -89,7 +89,7 @@ class MediaPaths:
         """Return the file of a path, open for reading.
 
         Raises:
-            UntrustedPathError: it may not be opened.
+            UntrustedPathError: the path may not be opened.
             MediaNotFoundError: the file does not exist.
         """
         return self._opened(path, files.open_binary)
@@ -174,7 +174,7 @@ def _is_hidden(name: str, place: str, folder: str) -> bool:
 
 
 def refuse_stray_link(path: str, root: str, link: str = "") -> None:
-    """Refuse a file of the folder `root` that is a link to a file outside the dataset and the allowed folders.
+    """Raise an error for a file in the folder `root` that is a link to a file outside the dataset and the allowed folders.
 
     Args:
         path: the file, as it is named.
@@ -182,7 +182,7 @@ def refuse_stray_link(path: str, root: str, link: str = "") -> None:
         link: the link to it, if that is a folder above it.
 
     Raises:
-        UntrustedPathError: it points outside.
+        UntrustedPathError: the link points outside.
     """
     place, granted = os.path.realpath(path), settings().media_paths
     folders = [_real(os.path.abspath(files.local_path(folder))) for folder in granted if _is_local(folder)]
@@ -244,7 +244,7 @@ def binary_array(values: list[bytes | None]) -> pa.Array:
     """Return the Arrow array of bytes.
 
     Raises:
-        Misfit: they are larger than one Arrow array can hold.
+        Misfit: the bytes are larger than one Arrow array can hold.
     """
     return _from_bytes(values, pa.binary())
 
@@ -269,7 +269,7 @@ def narrowed(array: pa.Array, wanted: pa.DataType) -> pa.Array:
     """Return an array as the plain `binary` or `string` in which media are stored.
 
     Raises:
-        Misfit: it has other values, or too many for one array.
+        Misfit: the array has other values, or too many for one array.
     """
     if array.type == wanted:
         return array
@@ -570,8 +570,8 @@ def embed_table(
     """Return the table with the bytes of every file that a medium refers to by path; only the last part of the path is kept.
 
     Args:
-        table: with the columns of `features`, or some of them.
-        features: the kinds of the columns.
+        table: a table with the columns of `features`, or some of them.
+        features: the types of the columns.
         paths: the paths that may be opened.
         local_files: False leaves local paths unchanged.
         remote_files: False leaves URLs unchanged.

@@ -34,8 +34,8 @@ class Image(Media):
 
     Args:
         mode: the mode to convert to, for example `"RGB"`; None leaves the mode of each image unchanged.
-        decode: False shows `{"bytes": …, "path": …}`, for which Pillow is not needed.
-        id: a name that is kept and never read.
+        decode: False returns `{"bytes": …, "path": …}`, for which Pillow is not needed.
+        id: a name that is kept, but has no effect.
 
     Example:
         >>> Image().encode_example("birds/1.png")
@@ -190,8 +190,8 @@ class Pdf(Media):
     """A PDF document in each row: written as a path, bytes or a `pdfplumber.pdf.PDF`, read as a `pdfplumber.pdf.PDF`.
 
     Args:
-        decode: False shows `{"bytes": …, "path": …}`, for which pdfplumber is not needed.
-        id: a name that is kept and never read.
+        decode: False returns `{"bytes": …, "path": …}`, for which pdfplumber is not needed.
+        id: a name that is kept, but has no effect.
 
     Example:
         >>> Pdf().encode_example(b"%PDF-1.7")
@@ -306,7 +306,7 @@ class BioSequence(Media):
     Args:
         format: its name in `Bio.SeqIO`, for example `"fasta"`, `"fastq"`, `"genbank"`.
         decode: False returns `{"bytes": …, "path": …}`.
-        id: a name without effect.
+        id: a name that is kept, but has no effect.
 
     Example:
         >>> BioSequence(format="fastq").encode_example(b"@a")
@@ -337,8 +337,8 @@ class BioStructure(Media):
 
     Args:
         format: `"pdb"` or `"mmcif"`.
-        decode: False shows `{"bytes": …, "path": …}`.
-        id: a name that is kept and never read.
+        decode: False returns `{"bytes": …, "path": …}`.
+        id: a name that is kept, but has no effect.
 
     Example:
         >>> BioStructure().encode_example("1abc.pdb")
@@ -387,13 +387,13 @@ class Video(Media):
     """A video in each row: written as a path, bytes or a torchcodec `VideoDecoder`, read as a `VideoDecoder`.
 
     Args:
-        decode: False shows `{"bytes": …, "path": …}`, for which torchcodec is not needed.
-        stream_index: which stream of the file; None takes the best.
-        dimension_order: of the decoded frames, `"NCHW"` or `"NHWC"`.
-        num_ffmpeg_threads: threads that decode.
-        device: where frames are decoded to.
+        decode: False returns `{"bytes": …, "path": …}`, for which torchcodec is not needed.
+        stream_index: number of the stream in the file; None takes the best.
+        dimension_order: order of the dimensions of decoded frames, `"NCHW"` or `"NHWC"`.
+        num_ffmpeg_threads: number of threads that decode.
+        device: the device to which frames are decoded.
         seek_mode: `"exact"`, or `"approximate"`, which is faster.
-        id: a name that is kept and never read.
+        id: a name that is kept, but has no effect.
 
     Example:
         >>> Video().encode_example("films/1.mp4")
@@ -442,14 +442,17 @@ def fast_jpeg(data: bytes, channels: int | None) -> np.ndarray[Any, Any] | None:
     """Return the pixels of a JPEG file as TensorFlow decodes it: by the fast discrete cosine transform of libjpeg-turbo.
 
     Returns:
-        an array of height, width and channels; None for other files, and for JPEG files of four components.
+        an array of height, width and channels; None for other files.
     """
     if not data.startswith(b"\xff\xd8\xff"):
         return None
     simplejpeg = needed("simplejpeg", "jpeg_dct='fast'", "datasets_core[jpeg]")
     colours = simplejpeg.decode_jpeg_header(data)[2]
-    if colours not in ("Gray", "YCbCr", "RGB"):
-        return None
+    if colours in ("CMYK", "YCCK"):
+        inks = simplejpeg.decode_jpeg(data, "CMYK", fastdct=True).astype(np.uint16)
+        if b"\xff\xee\x00\x0eAdobe" not in data[: data.find(b"\xff\xda")]:  # Adobe writes them inverted
+            inks = 255 - inks
+        return None if channels == 1 else (inks[..., :3] * inks[..., 3:] // 255).astype(np.uint8)
     space = "GRAY" if (channels or (1 if colours == "Gray" else 3)) == 1 else "RGB"
     found: np.ndarray[Any, Any] = simplejpeg.decode_jpeg(data, space, fastdct=True)
     return found

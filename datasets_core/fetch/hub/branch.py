@@ -213,7 +213,7 @@ class HubBranch:
         policy: number of tries for temporary failures, and the pauses.
 
     Attributes:
-        repo_id: with the namespace, after `open`.
+        repo_id: id of the repository, with the namespace after `open`.
     """
 
     def __init__(
@@ -231,7 +231,7 @@ class HubBranch:
 
     @property
     def branch(self) -> str:
-        """The branch, by its name."""
+        """The name of the branch."""
         return self.revision or DEFAULT_REVISION
 
     # -- reading
@@ -448,8 +448,8 @@ def within(seconds: float, call: Callable[[], T]) -> T:
     """Return the result of a call of the client, within a time limit.
 
     Raises:
-        TransientError: no response.
-        GarbledAnswerError: an invalid response.
+        TransientError: there is no response.
+        GarbledAnswerError: the response is invalid.
     """
     try:
         with transport_failures(), garbled_answers():

@@ -65,7 +65,7 @@ def refusal(
 
     Args:
         status: the status code.
-        headers: of the response, by lower-case names.
+        headers: headers of the response, by lower-case names.
         repo_id: the requested repository.
         endpoint: the address of the Hub.
         revision: the requested revision, if any.
@@ -367,7 +367,7 @@ class Hub:
     Args:
         endpoint: the URL of the Hub.
         cache: the hub cache.
-        token: the user's token; True for that of the login, None for that if it exists, False for none.
+        token: the user's token; True for that of the login, None for the same if there is one, False for none.
         policy: number of tries, and the pauses between them.
         local_only: True to send no requests.
         user_agent: added to that of the library.
@@ -429,7 +429,7 @@ class Hub:
     # -- authentication ------------------------------------------------------------------------------------------------
 
     def token(self) -> str | None:
-        """Return the token for requests, by the rules of `huggingface_hub`; None without one.
+        """Return the token for requests, by the rules of `huggingface_hub`; None if there is none.
 
         Raises:
             InvalidTokenError: `token=True` without a login; or the stored token is invalid.
@@ -487,7 +487,7 @@ class Hub:
         If the Hub cannot be reached, the commit of the last request is used, if there is one.
 
         A Hub that does not respond is tried for `hub_timeout_seconds` (a setting).  If a busy Hub requires a pause
-        (`Retry-After`), it is waited for up to twice that time if the cache has the revision, else up to twice the setting
+        (`Retry-After`), this waits up to twice that time if the cache has the revision, else up to twice the setting
         `max_retry_wait_seconds`, which also limits each pause.
 
         Args:
@@ -496,7 +496,7 @@ class Hub:
             local_only: True to use the cache only.
 
         Raises:
-            ConfigurationError: an invalid id.
+            ConfigurationError: the id is invalid.
             RepositoryNotFoundError: the repository does not exist, or is not visible to this user.
             RevisionNotFoundError: the repository has no such revision.
             ForbiddenRepositoryError: the user has no access.

@@ -292,7 +292,7 @@ def _size_at(path: str) -> int | None:
 
 
 def hub_client(config: DownloadConfig | None = None) -> HttpClient:
-    """Connections to the Hub and its storage; an unreachable Hub is given up after the time in the settings."""
+    """Connections to the Hub and its storage; attempts to reach the Hub end after the time in the settings."""
     seconds = min(settings().hub_timeout_seconds, settings().connect_timeout_seconds)
     if config is None:
         return HttpClient(connect_timeout_seconds=seconds)

@@ -38,10 +38,10 @@ class HubFile(NamedTuple):
     """One file of a commit.
 
     Attributes:
-        path: in the repository, with `/` between its parts.
+        path: path in the repository, with `/` between its parts.
         size: in bytes.
         oid: git's hash of the file, or of the pointer that git holds instead of it.
-        sha256: of the content, where git holds a pointer (LFS); None if git holds the file.
+        sha256: sha256 of the content, if git holds a pointer (LFS); None if git holds the file.
         xet_hash: key in the Hub's chunk store, if any.
     """
 

@@ -253,7 +253,7 @@ class Place:
 
     Attributes:
         url: an http(s) URL, perhaps signed.
-        credentials: for the origin of the URL.
+        credentials: credentials for the origin of the URL.
         is_storage: True for a storage host. It takes no credentials, and its URLs expire.
     """
 
@@ -263,7 +263,7 @@ class Place:
 
 
 class ExpiredError(TransientError):
-    """A storage URL has expired: the endpoint returns another one."""
+    """A storage URL has expired; the endpoint returns a new one."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -426,7 +426,7 @@ class StorageUrls:
     Args:
         client: the HTTP client.
         url: the repository's LFS address.
-        credentials: for that address.
+        credentials: credentials for that address.
         files: the files to fetch; those that are not in LFS have no location.
     """
 
@@ -441,7 +441,7 @@ class StorageUrls:
         self._lock = threading.Lock()
 
     def place(self, file: HubFile) -> Place | None:
-        """Return the location of a file; None without one.
+        """Return the location of a file; None if there is none.
 
         Raises:
             TransientError: the Hub cannot be reached.

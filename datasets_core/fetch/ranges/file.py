@@ -125,7 +125,7 @@ class _SoughtRanges:
     """A file that is opened for each read, which seeks in it.
 
     Args:
-        name: for messages.
+        name: name for messages.
     """
 
     def __init__(self, name: str) -> None:
@@ -214,7 +214,7 @@ class OpenedRanges(_SoughtRanges):
     """A file opened by a function; parts are read by seeking.
 
     Args:
-        name: for messages.
+        name: name for messages.
         opener: opens it, for reading bytes.
     """
 

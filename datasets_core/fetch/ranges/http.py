@@ -235,7 +235,7 @@ class _Reading:
         return True
 
     def _has_none(self, response: HttpResponse) -> bool:
-        """Check a response 416; return False if the file is empty."""
+        """Check a response with status 416; return False if the file is empty."""
         size = size_without(response)
         if size is None and self._held is None and not self._is_suffix and self._start:
             raise DownloadError(self._transport.name, f"the server has no bytes from {self._start:,} on", status=416)
@@ -284,7 +284,7 @@ def is_encoded(response: HttpResponse) -> bool:
 
 
 def size_without(response: HttpResponse) -> int | None:
-    """Return the size in a response 416; None if it has none."""
+    """Return the size in a response with status 416; None if it has none."""
     found = _NO_SUCH_RANGE.fullmatch((response.header("content-range") or "").strip())
     return None if found is None else int(found[1])
 

@@ -55,7 +55,7 @@ class Underway(Generic[T]):
         """Return the bytes.
 
         Raises:
-            DownloadError: hardly any bytes were received for too long.
+            DownloadError: almost no bytes were received for too long.
         """
         return self._stall_timeout.waited_for(self._job, SHARED)
 
@@ -69,7 +69,7 @@ class Underway(Generic[T]):
 def open_range(
     location: Transport, ranges: list[Range], *, version: FileVersion | None, kept_as: FileVersion | None = None
 ) -> Underway[tuple[list[Bytes], FileVersion | None]]:
-    """Start to read ranges of a file, from the disk cache where it has them.  All readers use this function.
+    """Start to read ranges of a file, from the disk cache if it has them.  All readers use this function.
 
     Args:
         location: the transport that reads the file.

@@ -99,8 +99,8 @@ class PartedBytes(io.RawIOBase):
         """Request this many bytes from the beginning with the first response; call it before reading.
 
         Args:
-            count: how many.
-            quiet: nothing is fetched ahead of these.
+            count: number of bytes.
+            quiet: number of bytes before whose end nothing is prefetched.
         """
         self._first_bytes, self._quiet = min(max(count, FIRST_BYTES), MOST_BYTES), quiet
 
@@ -124,7 +124,7 @@ class PartedBytes(io.RawIOBase):
         return self._num_waits * _WAIT_BYTES + (sys.maxsize if self._pieces is None else self._pieces.num_asked)
 
     def read_on(self) -> None:
-        """Announce that all bytes after each position are requested again."""
+        """Announce that from now on all bytes after each position are requested, as before `skim`."""
         self._is_skimmed = False
 
     def bound(self, ends: Sequence[int]) -> None:
@@ -311,7 +311,7 @@ class StoreBytes(PartedBytes):
 
 
 class RemoteBytes(PartedBytes):
-    """See `open_remote`; `release` gives the connection back, and reading makes another one.
+    """See `open_remote`; `release` closes the connection, and reading opens another one.
 
     Args:
         wanted: what to read.

@@ -66,7 +66,7 @@ class ObstoreTransport:
     """See the module.
 
     Args:
-        url: of the file.
+        url: URL of the file.
         options: the result of `obstore_options`.
 
     Raises:
@@ -214,8 +214,8 @@ class StoreTransport:
     """See the module.
 
     Args:
-        url: of the file.
-        storage_options: for the store.
+        url: URL of the file.
+        storage_options: options for the store.
         policy: number of tries, and the pauses; default: from the settings.
     """
 

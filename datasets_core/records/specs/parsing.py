@@ -84,9 +84,9 @@ class ExampleParser:
         return {name: reader.part(columns, where).batch() for name, reader in self.readers.items()}
 
     def parse_rows(self, serialized: Any, names: Collection[str] | None = None) -> dict[str, list[Parsed]]:
-        """Parse many records, each for itself.
+        """Parse many records, each on its own.
 
-        The values of a feature share memory. Copy values that you keep for long.
+        The values of a feature share memory. Copy values that you keep for a long time.
 
         Args:
             serialized: a `RecordBlock`, or records.
@@ -325,9 +325,9 @@ class SequenceParser:
         return context, {name: part.batch() for name, part in parts.items()}, lengths
 
     def parse_rows(self, serialized: Any) -> tuple[dict[str, list[Parsed]], dict[str, list[Parsed]]]:
-        """Parse many records, each for itself.
+        """Parse many records, each on its own.
 
-        The values of a feature share memory. Copy values that you keep for long.
+        The values of a feature share memory. Copy values that you keep for a long time.
 
         Args:
             serialized: a `RecordBlock`, or records.

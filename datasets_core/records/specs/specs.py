@@ -235,7 +235,7 @@ class FixedLenFeature:
 
 @dataclass(frozen=True)
 class VarLenFeature:
-    """A key with any number of values in each record, also none.
+    """A key with any number of values in each record, including none.
 
     Args:
         dtype: type of the values, such as "int64".

@@ -212,7 +212,7 @@ class FixedPart:
 
     Attributes:
         values: all values.
-        shape: of each array.
+        shape: shape of each array.
         count: number of arrays.
     """
 
@@ -287,7 +287,7 @@ class ElementsPart:
     Attributes:
         values: all values.
         offsets: the borders of the lists, in arrays.
-        shape: of each array.
+        shape: shape of each array.
         default: value that pads the shorter lists of a batch.
     """
 
@@ -538,7 +538,7 @@ def raw_array(feature: RawFeature | None, dtype: str, key: str, where: Where, in
     """Return the values of a parsed feature; None if it is missing.
 
     Raises:
-        ExampleError: they have another type.
+        ExampleError: the values have another type.
     """
     kind, values = NOTHING if feature is None else feature
     if kind is None:

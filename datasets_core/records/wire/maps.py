@@ -215,7 +215,7 @@ class Spans:
         return Spans(self.which[chosen], self.starts[chosen], self.stops[chosen], self.odd)
 
     def kept(self, usual: Bools) -> Spans:
-        """Return the spans of the usual form; mark the others as odd."""
+        """Return the spans of the usual form; mark the others as odd, which leaves them to the parser."""
         if every(usual):
             return self
         self.odd[self.which[~usual]] = True

@@ -22,11 +22,12 @@ from datasets_core import config, files
 from datasets_core._version import __version__
 from datasets_core.config import parse_size
 from datasets_core.errors import ConfigurationError
-from datasets_core.features.base import FieldLists, List, Sequence, Value, as_feature
+from datasets_core.features.base import Feature, FieldLists, LargeList, List, Sequence, Value, as_feature
 from datasets_core.features.cast import cast_table
 from datasets_core.features.media.audio import Audio
 from datasets_core.features.media.types import Image
 from datasets_core.features.schema import Features
+from datasets_core.features.serialization import feature_to_json
 from datasets_core.features.types import ClassLabel
 from datasets_core.features.values import is_tensor, tensor_array
 from datasets_core.files import is_url
@@ -102,11 +103,11 @@ class NestedDataStructure:
 
 
 def cast_to_python_objects(obj: Any, only_1d_for_numpy: bool = False, optimize_list_casting: bool = True) -> Any:
-    """Return a value with tensors as arrays, and objects of pandas as lists, dicts, and times of Python.
+    """Return a value with tensors as arrays, and pandas objects as Python lists, dicts and times.
 
     Args:
         obj: the value.
-        only_1d_for_numpy: True to return arrays of more dimensions as lists of arrays of one.
+        only_1d_for_numpy: True to return arrays of more dimensions as lists of one-dimensional arrays.
         optimize_list_casting: ignored.
 
     >>> cast_to_python_objects({"a": np.ones((1, 2), "int8"), "b": (np.float64(1),)}, only_1d_for_numpy=True)
@@ -173,7 +174,7 @@ def extract_path_from_uri(dataset_path: str) -> str:
 
 
 def is_remote_filesystem(fs: Any) -> bool:
-    """Return True if a file system of fsspec is not this disk's."""
+    """Return True if a file system of fsspec is not the local one."""
     protocol = getattr(fs, "protocol", "file")
     return "file" not in ((protocol,) if isinstance(protocol, str) else tuple(protocol))
 
@@ -320,7 +321,7 @@ def map_nested(
         map_list, map_tuple, map_numpy: True to pass the items of lists, tuples or arrays instead of these.
         num_proc, parallel_min_length: ignored: the function is called in this process.
         batched: True to call the function on lists of values, for the list of their results.
-        batch_size: the most values in such a list; None for all.
+        batch_size: maximum number of values in such a list; None for all.
         options: ignored.
 
     >>> map_nested(len, {"a": ["x", "yy"]}), map_nested(len, {"a": ["x", "yy"]}, dict_only=True)
@@ -369,6 +370,8 @@ def asdict(obj: Any) -> Any:
 
 
 def _as_plain(value: Any) -> Any:
+    if isinstance(value, Feature):
+        return feature_to_json(value)
     if dataclasses.is_dataclass(value) and not isinstance(value, type):
         kept = {"dataset_name"} if isinstance(value, SplitInfo) else set()  # as `datasets` keeps it
         unset = {item.name for item in dataclasses.fields(value) if item.default is None} - kept
@@ -434,7 +437,7 @@ def temp_seed(seed: int, set_pytorch: bool = False, set_tensorflow: bool = False
 
     Args:
         seed: the seed.
-        set_pytorch: True to seed torch too, with its devices, where it is installed.
+        set_pytorch: True to seed torch and its devices too, if it is installed.
         set_tensorflow: ignored.
     """
     numpy_state, state = np.random.get_state(), random.getstate()
@@ -468,8 +471,19 @@ def table_cast(table: pa.Table, schema: pa.Schema) -> pa.Table:
 
 
 def require_storage_cast(feature: Any) -> bool:
-    """Return True if a table of plain types must be cast by `table_cast`, as media, labels and arrays must."""
-    return hasattr(feature, "cast_storage")
+    """Return True if a table of plain types must be cast by `table_cast`, as media and labels must, also in lists and dicts."""
+    return _some(feature, "cast_storage")
+
+
+def require_storage_embed(feature: Any) -> bool:
+    """Return True for features that store the content of files, also in lists and dicts."""
+    return _some(feature, "embed_storage")
+
+
+def _some(feature: Any, method: str) -> bool:
+    if isinstance(feature, dict):
+        return any(_some(each, method) for each in feature.values())
+    return _some(feature.feature, method) if isinstance(feature, (List, LargeList)) else hasattr(feature, method)
 
 
 # Settings of the library by their names in `datasets.config`: read on use, and read-only.
@@ -610,7 +624,7 @@ class AutomaticSpeechRecognition(TaskTemplate):
         """
         if not isinstance(features.get(self.audio_column), Audio):
             raise ConfigurationError(
-                f"The task {self.task!r} takes its sounds from column {self.audio_column!r}, which is not an Audio feature",
+                f"The task {self.task!r} takes its audio from column {self.audio_column!r}, which is not an Audio feature",
                 advice="Name a column of audio clips, or leave the task out",
             )
         aligned = copy.copy(self)

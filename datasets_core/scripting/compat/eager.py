@@ -75,7 +75,7 @@ class EagerTensor(np.ndarray[Any, Any]):
 
 
 class RaggedTensor:
-    """Rows of different lengths, which are lists here: nothing is an instance."""
+    """Rows of different lengths. They are lists here, so this class has no instances."""
 
 
 def _like(value: Any, dtype: np.dtype[Any]) -> Any:
@@ -178,7 +178,7 @@ def one_hot(
 
 
 def scan(fn: Callable[[Any, Any], Any], elems: Any, initializer: Any = None, **_: Any) -> Any:
-    """Return the results of a function that gets its last result and the next element."""
+    """Return the results of a function that receives its previous result and the next element."""
     rows = _rows(elems)
     state = next(rows) if initializer is None else initializer
     found = [state] if initializer is None else []
@@ -195,7 +195,7 @@ def map_fn(fn: Callable[[Any], Any], elems: Any, dtype: Any = None, **_: Any) ->
 
 
 def _rows(elements: Any) -> Iterator[Any]:
-    """Yield the rows of a tensor, or of dicts and tuples of tensors; a list is a tensor."""
+    """Yield the rows of a tensor, or of dicts and tuples of tensors; a list counts as a tensor."""
     if isinstance(elements, Mapping):
         parts = {name: _rows(part) for name, part in elements.items()}
         yield from (dict(zip(parts, row, strict=True)) for row in zip(*parts.values(), strict=True))
@@ -584,11 +584,11 @@ class EagerDataset:
         )
 
     def take(self, count: Any, name: str | None = None) -> EagerDataset:
-        """Return the first elements; -1 for all."""
+        """Return the first `count` elements; -1 means all."""
         return EagerDataset(lambda: itertools.islice(self, None if int(count) < 0 else int(count)))
 
     def skip(self, count: Any, name: str | None = None) -> EagerDataset:
-        """Return the elements after the first; -1 for none."""
+        """Return the elements after the first `count`; -1 means none."""
         return EagerDataset(lambda: iter(()) if int(count) < 0 else itertools.islice(self, int(count), None))
 
     def repeat(self, count: Any = None, name: str | None = None) -> EagerDataset:

@@ -84,7 +84,7 @@ class Path(_Kind):  # type: ignore[misc]  # that of this system
 
     def _check_free(self, path: PathLike, overwrite: bool) -> None:
         if not overwrite and os.path.exists(path):
-            raise FileExistsError(f"{os.fspath(path)!r} is there already. Give overwrite=True, or another name.")
+            raise FileExistsError(f"{os.fspath(path)!r} exists already. Give overwrite=True, or another name.")
 
     def mkdir(self, mode: int | None = None, parents: bool = False, exist_ok: bool = False) -> None:
         """Make a folder."""
@@ -130,7 +130,7 @@ def as_path(path: PathLike) -> Path:
     text = os.fspath(path)
     if is_url(text) and not text.startswith("file://"):
         raise ConfigurationError(
-            f"{text!r} is on no disk of this machine", advice="Fetch it by dl_manager.download", value=text
+            f"{text!r} is not on a disk of this machine", advice="Fetch it by dl_manager.download", value=text
         )
     return Path(text.removeprefix("file://"))
 
@@ -200,7 +200,7 @@ class _Text(io.TextIOWrapper):
         super().close()
 
     def size(self) -> int:
-        """Return its bytes."""
+        """Return its size in bytes."""
         return os.stat(self.name).st_size
 
     @property
@@ -223,7 +223,7 @@ class _Bytes(io.BufferedReader):
         super().close()
 
     def size(self) -> int:
-        """Return its bytes."""
+        """Return its size in bytes."""
         return os.stat(self.name).st_size
 
 
@@ -270,7 +270,7 @@ def _local(given: Given) -> str:
         if path.startswith("file://"):
             return path.removeprefix("file://")
         raise ConfigurationError(
-            f"{path!r} is on no disk of this machine",
+            f"{path!r} is not on a disk of this machine",
             advice="Fetch it by dl_manager.download, or install tensorflow",
             value=path,
         )
@@ -351,7 +351,7 @@ def rename(src: Given, dst: Given, overwrite: bool = False) -> None:
 
 def _check_free(path: Given, overwrite: bool) -> None:
     if not overwrite and os.path.exists(_local(path)):
-        raise FileExistsError(f"{os.fspath(path)!r} is there already. Give overwrite=True, or another name.")
+        raise FileExistsError(f"{os.fspath(path)!r} exists already. Give overwrite=True, or another name.")
 
 
 def stat(path: Given) -> Any:

@@ -70,7 +70,7 @@ class DType(str):
 
     @property
     def kind(self) -> str:
-        """The letter of the kind of values in numpy."""
+        """The letter that numpy uses for the kind of values."""
         return np.dtype(self.as_numpy_dtype).kind
 
     @property
@@ -80,7 +80,7 @@ class DType(str):
 
     @property
     def base_dtype(self) -> DType:
-        """The same."""
+        """The type itself."""
         return self
 
     @property
@@ -120,17 +120,17 @@ class DType(str):
 
     @property
     def min(self) -> Any:
-        """The least value."""
+        """The smallest value."""
         return np.iinfo(self.as_numpy_dtype).min if self.is_integer else np.finfo(self.as_numpy_dtype).min
 
     @property
     def max(self) -> Any:
-        """The greatest value."""
+        """The largest value."""
         return np.iinfo(self.as_numpy_dtype).max if self.is_integer else np.finfo(self.as_numpy_dtype).max
 
     @property
     def limits(self) -> tuple[Any, Any]:
-        """The least value and the greatest."""
+        """The smallest and the largest value."""
         return self.min, self.max
 
 
@@ -243,7 +243,7 @@ class Names:
     """A module of TensorFlow with some names; other names are missing.
 
     Args:
-        name: of the module.
+        name: name of the module.
         known: the available names.
     """
 
@@ -278,7 +278,7 @@ class FixedLenFeature(NamedTuple):
 
 
 class FixedLenSequenceFeature(NamedTuple):
-    """Arrays of one shape, any number of them."""
+    """Any number of arrays of one shape."""
 
     shape: Any
     dtype: Any
@@ -287,7 +287,7 @@ class FixedLenSequenceFeature(NamedTuple):
 
 
 class VarLenFeature(NamedTuple):
-    """Values, any number of them."""
+    """Any number of values."""
 
     dtype: Any
 
@@ -449,7 +449,7 @@ class EagerSession:
         return None
 
     def run(self, fetches: Any, *args: Any, **kwargs: Any) -> Any:
-        """Return the next element of an iterator; a value of numpy, which is computed already, as it is; None for an
+        """Return the next element of an iterator; a numpy value, which is computed already, unchanged; None for an
         initializer of variables, since there are none.
 
         Raises:

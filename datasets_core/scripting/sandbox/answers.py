@@ -90,7 +90,7 @@ def sandboxed_manager(manager: Any, granted: Granted, folder: str) -> Any:
     Args:
         manager: of the build; an object that is not a `DownloadManager` comes from the user and is used unchanged.
         granted: the rules.
-        folder: of downloads.
+        folder: folder of downloads.
     """
     if isinstance(manager, DownloadManager):
         manager.download_config = manager.download_config.copy()
@@ -111,7 +111,7 @@ def manager_form(manager: Any, script: str, *, base_path: str, folder: str) -> d
         manager: the manager.
         script: the script.
         base_path: base of relative paths.
-        folder: of downloads.
+        folder: folder of downloads.
     """
     config = getattr(manager, "download_config", None)
     return {
@@ -133,12 +133,12 @@ class Answers:
     Args:
         granted: the rules.
         base_path: base of relative paths.
-        folder: of downloads, readable for the script.
+        folder: folder of downloads, readable for the script.
         manager: fetches and unpacks; None: answer only from the record.
         record: earlier answers; new ones are added.
         before: files fetched before the script could read the user's files, the only ones it gets now; None: no restriction.
         is_blind: True for the run without the user's files.
-        own: files of the script's own repository, which it may have; None for a script in a folder.
+        own: files of the script's own repository, which it may read; None for a script in a folder.
 
     Attributes:
         asked: requested URLs, in order.
@@ -230,7 +230,7 @@ class Answers:
             self._name_bytes += sum(2 * len(name) + len(self._folder) for name in new)
             if self._name_bytes > _MOST_NAME_BYTES:
                 raise DatasetBuildError(
-                    f"{self._granted.script} asks for files by names of more than {_MOST_NAME_BYTES >> 20} MiB in all",
+                    f"{self._granted.script} requests files whose names have more than {_MOST_NAME_BYTES >> 20} MiB in all",
                     advice="Put them into archives",
                 )
             if not what.startswith("extract"):
@@ -241,8 +241,8 @@ class Answers:
 
     def _unasked(self, name: str) -> DatasetBuildError:
         return DatasetBuildError(
-            f"{self._granted.script} asks for {redact(name)!r} in another process, and did not when its splits were named",
-            advice="Fix the script: it must ask for the same files each time",
+            f"{self._granted.script} requests {redact(name)!r} in another process, but did not when its splits were listed",
+            advice="Fix the script: it must request the same files each time",
         )
 
     def _check(self, urls: list[str]) -> None:
@@ -291,7 +291,7 @@ class Answers:
         """Fetch and return all requested files: the only files of a later run that sees the user's files.
 
         Args:
-            script: for messages.
+            script: name of the script for messages.
         """
         with contextlib.suppress(DatasetsCoreError):  # together; failures are reported for each of them
             self._brought(list(self.asked))
@@ -321,7 +321,7 @@ class Answers:
         return [self._readable(place) if isinstance(place := found.get(name), str) else "" for name in names]
 
     def _extract_shown(self, names: list[str]) -> list[str]:
-        """Archives unpacked without files of systems and editors, as TFDS scripts expect."""
+        """Extracts archives without the files of operating systems and editors, as TFDS scripts expect."""
         self._manager.skips_junk = True
         try:
             return self._extract(names)

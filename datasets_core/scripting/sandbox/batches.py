@@ -1,8 +1,8 @@
 """Values and rows on the pipe: record batches as Arrow IPC messages, with keys; handles of values that stay in the process.
 
-What comes is hostile.  One rule holds for all of it: a batch has types of a fixed list, plainly encoded, and each byte is in
-one buffer.  Without dictionaries, runs, compression and views that share text, no batch takes more memory or disk than came.
-The confined process sends its rows that way (`plain`); the parent checks metadata (`check_message`) before Arrow sees it.
+All input is untrusted. One rule holds for it: a batch has types of a fixed list, plainly encoded, and each byte is in
+one buffer.  Without dictionaries, runs, compression and views that share text, no batch takes more memory or disk than was
+sent. The confined process sends its rows that way (`plain`); the parent checks metadata (`check_message`) before Arrow sees it.
 """
 
 from __future__ import annotations
@@ -156,7 +156,7 @@ def decoded(form: Any, held: Callable[[Mapping[str, Any]], Any]) -> Any:
 
 def _no_form(form: object) -> ConfigurationError:
     return ConfigurationError(
-        f"{shown(repr(form), 100)} stands for no value that a confined script is given, or gives", advice="Do not trust it"
+        f"{shown(repr(form), 100)} is not a value that a confined script may receive or send", advice="Do not trust it"
     )
 
 
@@ -170,7 +170,7 @@ def shown_form(value: object) -> dict[str, Any]:
 
 
 def refused(value: Any) -> dict[str, Any]:
-    """Refuse a value: what the user says to a confined script is plain.
+    """Refuse a value: users may only pass plain values to a confined script.
 
     Raises:
         ConfigurationError: always.
@@ -422,7 +422,7 @@ class Receiver:
         expected: the schema of every batch; None if the rows determine it.
 
     Attributes:
-        empty_bytes: of memory that values take which took none on the pipe.
+        empty_bytes: bytes of memory of values that took no bytes on the pipe.
     """
 
     def __init__(self, what: str, expected: pa.Schema | None = None) -> None:
@@ -516,7 +516,7 @@ class Receiver:
             return list(reader), schema
 
     def _validate(self, data: pa.RecordBatch | pa.Table, payload: Any) -> None:
-        """Refuse what is not sound: lengths first, since looking into what has wrong ones may end the process."""
+        """Refuse invalid data: lengths first, since reading data with wrong lengths may crash the process."""
         data.validate()
         chunks = [chunk for column in data.columns for chunk in getattr(column, "chunks", [column])]
         self.empty_bytes += _EMPTY_BYTES * check_values(chunks, payload)
@@ -529,10 +529,10 @@ class Receiver:
 
 
 def read_schema(payload: Any) -> pa.Schema:
-    """Return a schema that came alone.
+    """Return a schema that was sent alone.
 
     Raises:
-        ValueError: it is none, or has more columns or different types than rows may have.
+        ValueError: it is not a schema, or has more columns or other types than rows may have.
     """
     try:
         schema = pa.ipc.read_schema(_buffer(payload))
@@ -584,10 +584,10 @@ def _buffer(payload: Any) -> pa.Buffer:
 
 
 def check_values(arrays: Sequence[pa.Array], payload: Any) -> int:
-    """Return the number of values that take no bytes as they come, and do as soon as they are read.
+    """Return the number of values that take no bytes in the message, but do when they are read.
 
     Raises:
-        ValueError: there are more than a batch may have, or texts that are the same bytes.
+        ValueError: there are more than a batch may have, or texts that share bytes.
     """
     most, num_empty = max(_MOST_EMPTY, len(memoryview(payload))), 0
     pending = list(arrays)
@@ -647,10 +647,10 @@ def check_message(message: Any) -> None:
 
 
 def _check_buffers(buffers: Any, size: int) -> None:
-    """Each begins where the one before it has ended, or later, and the last one ends within the body."""
+    """Check that each buffer begins at or after the end of the one before, and that the last one ends within the body."""
     starts, lengths = buffers[:, 0], buffers[:, 1]
     if len(buffers) and (buffers.min() < 0 or buffers.max() > size):
-        raise ValueError("buffers out of their message")
+        raise ValueError("buffers outside of their message")
     is_used = lengths > 0
     starts, stops = starts[is_used], (starts + lengths)[is_used]
     if (stops > size).any() or (starts[1:] < stops[:-1]).any():
@@ -680,13 +680,13 @@ class _Table:
         return _Table(self._data, self._place(field))
 
     def structs(self, field: int, width: int) -> npt.NDArray[np.int64]:
-        """Return a vector of structs of so many integers of 64 bits; empty if it is missing."""
+        """Return a vector of structs of `width` 64-bit integers; empty if it is missing."""
         if not self.offset(field):
             return np.zeros((0, width), np.int64)
         place = self._place(field)
         count = _uint(self._data, place)
         if place + 4 + 8 * width * count > len(self._data):
-            raise struct.error("behind the end")
+            raise struct.error("past the end")
         return np.frombuffer(self._data, "<i8", width * count, place + 4).reshape(count, width)
 
     def _place(self, field: int) -> int:

@@ -65,7 +65,7 @@ class ScriptSandbox:
     Args:
         children: its processes.
         granted: the rules for its requests.
-        folder: of the script.
+        folder: folder of the script.
         own: files of the script's repository; None for a script in a folder.
         blind: processes of the script without access to the user's files, and their rules; None if not needed.
     """
@@ -82,7 +82,7 @@ class SandboxedBuilder(DatasetBuilder):
 
     Args:
         confinement: the sandbox of the script.
-        deadline: for creating its builder.
+        deadline: deadline for creating its builder.
         said: the arguments of `DatasetBuilder`.
     """
 
@@ -304,7 +304,7 @@ class SandboxedBuilder(DatasetBuilder):
         return shown(place, 4096) if isinstance(place, str) else None
 
     def generate(self, gen_kwargs: dict[str, Any]) -> Iterator[tuple[Any, Any]]:
-        """See `DatasetBuilder.generate`; rows come as they are stored."""
+        """See `DatasetBuilder.generate`; rows arrive as they are stored."""
         split = next((name for name, whole in self._splits.items() if whole == gen_kwargs), next(iter(self._splits), "train"))
         part = _Part(split, gen_kwargs)
         if self.yields == "tables":
@@ -334,7 +334,7 @@ class SandboxedBuilder(DatasetBuilder):
         return message
 
     def _hear(self, head: Mapping[str, Any]) -> None:
-        """Apply the changes that the script made to its info; what the dataset is, and what was measured, is not its to say."""
+        """Apply the changes that the script made to its info, except to the dataset's identity and to measured values."""
         if "info" in head:
             changed = info_of(head["info"], path=self._confinement.children.script, place="the info of its builder")
             for name in vars(changed).keys() - _KNOWN_HERE:
@@ -344,7 +344,7 @@ class SandboxedBuilder(DatasetBuilder):
 
     def _replies(self, request: dict[str, Any], job: Part) -> Generator[Message]:
         part = f" (part {job.index + 1} of {job.count})" if job.count > 1 else ""
-        doing, limit = f"making the rows of split {job.split!r}{part}", self._limit(job)
+        doing, limit = f"generating the rows of split {job.split!r}{part}", self._limit(job)
         children, row = self._confinement.children, job.skip
         replies = children.stream(request, lambda: job.deadline or self._deadline, doing=doing, answer=self._answers)
         with contextlib.closing(replies):
@@ -361,8 +361,8 @@ class SandboxedBuilder(DatasetBuilder):
                 self._made_bytes += 0 if message.payload is None else len(memoryview(message.payload))
                 if limit is not None and self._made_bytes > limit:
                     raise DatasetGenerationError(
-                        f"{self.label} made more than {limit:,} bytes of rows, split {job.split!r} last. Fix the script if it "
-                        "has no end, else free the disk or raise the setting confined_output_bytes."
+                        f"{self.label} generated more than {limit:,} bytes of rows, the last for split {job.split!r}. Fix "
+                        "the script if it never ends; otherwise free disk space or raise the setting confined_output_bytes."
                     )
                 yield message
         if not self._is_preparing:
@@ -515,7 +515,7 @@ def sandboxed_class(form: Mapping[str, Any], script: str) -> type[SandboxedBuild
         script: the script, for messages.
 
     Raises:
-        ScriptError: an impossible description.
+        ScriptError: the description is impossible.
     """
     facts = ClassFacts.of(form, script=script)
     told = {

@@ -46,7 +46,7 @@ class Home:
 
         Args:
             downloads: the folder of downloads.
-            identity: of the script's folder, or of its repository: scripts of one folder share their files.
+            identity: identity of the script's folder, or of its repository: scripts of one folder share their files.
         """
         name = hashlib.sha256(identity.encode("utf-8", "surrogatepass")).hexdigest()[:32]
         return cls(os.path.join(downloads, disk_cache.CONFINED, name))
@@ -64,7 +64,7 @@ class Home:
     def scratch(self, family: str) -> str:
         """Create a folder that a confined process may write.
 
-        If the parent process is killed, the folder is removed as an unfinished build is.
+        If the parent process is killed, the folder is removed like an unfinished build.
 
         Args:
             family: identifies the builder across processes.
@@ -97,7 +97,7 @@ class Children:
         script: the script, for messages.
         home: folders of its files.
         readable: further paths that it may read.
-        listed: folders whose names alone it may read.
+        listed: folders that it may list, without reading their files.
         load: the request to load it.
         preload: modules that it imports.
 
@@ -150,7 +150,7 @@ class Children:
             request: the request.
             answer: answers its requests.
             replay: repeats the same answers.
-            deadline: of the reply.
+            deadline: deadline of the reply.
         """
         self.splits = None
         with self.one(deadline) as child:
@@ -242,7 +242,7 @@ class Children:
         Args:
             request: the request.
             deadline: returns the deadline of the next reply.
-            doing: for messages.
+            doing: description of the request for messages.
             answer: answers its requests.
         """
         first = deadline()

@@ -83,7 +83,7 @@ class Watch:
         writable: folders that may be written.
         trusted: folders whose code is not the script's.
         listed: folders whose names may be read.
-        hides: what may not be read is not there at all.
+        hides: True if files that may not be read do not exist for the process.
     """
 
     def __init__(
@@ -112,7 +112,7 @@ class Watch:
         """Audit hook for `sys.addaudithook`.
 
         Raises:
-            DeniedAccessError: a socket, a process, or a signal to another.
+            DeniedAccessError: the action opens a socket, starts a process, or signals another one.
         """
         handler = self._handlers.get(event)
         if handler is not None:
@@ -520,8 +520,8 @@ class Notices:
     """The parent's end of the channel through which a confined process reports denials.
 
     Args:
-        descriptor: of the kernel's notices.
-        machine: the machine of its system call numbers.
+        descriptor: descriptor of the kernel's notices.
+        machine: the architecture of its system call numbers.
         scratch: folder in which changes of modes, owners and times of files are simulated.
     """
 

@@ -104,7 +104,7 @@ class Granted:
     """The rules for one script.
 
     Args:
-        script: for messages.
+        script: name of the script for messages.
         roots: folders and files that it may read, and cannot write.
         mark: file that exists if one of the downloads is not public.
         holds_user_data: the user's own files are among the roots.
@@ -130,7 +130,7 @@ class Granted:
         """Return a path that the script named, as the parent may open it.
 
         Raises:
-            DeniedAccessError: it lies, or leads, elsewhere, or is hidden in a folder that others filled.
+            DeniedAccessError: the path is, or leads, elsewhere, or is hidden in a folder that others filled.
         """
         place = os.path.realpath(path)
         below = [root for root in self.roots if place == root or place.startswith(os.path.join(root, ""))]
@@ -198,7 +198,7 @@ class Granted:
         """Return the addresses for one hop of a download, in order; empty if its name has no address.
 
         Args:
-            url: of the hop.
+            url: URL of the hop.
             before: the address that redirects to it.
 
         Raises:
@@ -210,7 +210,7 @@ class Granted:
         try:
             found = looked_up(str(urlsplit(url).hostname), port)
         except OwnLinkError:
-            tried = f"fetch {redact(url)!r}, an address of this machine's own link"
+            tried = f"fetch {redact(url)!r}, a link-local address"
             raise DeniedAccessError(tried, path=self.script) from None
         if any(not address_of(each).is_global for each in found):
             self._tell_of(url)
@@ -258,7 +258,7 @@ def _host_of(url: str) -> str:
 
 
 def _is_private_literal(url: str) -> bool:
-    """Return True if the host of a URL is an address that is not public: nobody is asked for it."""
+    """Return True if the host of a URL is an address that is not public; no name is looked up."""
     try:
         return not address_of(_host_of(url)).is_global
     except ValueError:
@@ -286,7 +286,7 @@ class OwnFiles:
         hub: fetches them, with the user's token.
         commit: its listing.
         folder: their target, readable for the script.
-        script: for messages.
+        script: name of the script for messages.
     """
 
     def __init__(self, hub: Hub, commit: HubCommit, folder: str, *, script: str) -> None:
@@ -301,7 +301,8 @@ class OwnFiles:
             name: a relative path, an `hf://` URL, or the URL at the Hub that a browser would show.
 
         Raises:
-            DeniedAccessError: a file of another repository or commit, by an `hf://` URL, or a path out of the repository.
+            DeniedAccessError: a file of another repository or commit, by an `hf://` URL, or a path that leads out of the
+                repository.
         """
         if not files.is_url(name):
             return None if os.path.isabs(name) or name.startswith("~") else self._inside(name, name)
@@ -315,12 +316,12 @@ class OwnFiles:
         """Return paths of files by their names in the script; fetched together, and compared with the hashes of the listing.
 
         Args:
-            names: of its own files.
+            names: names of its own files.
             force: True to fetch existing files again, once.
 
         Raises:
             DataFilesNotFoundError: the commit does not contain the file.
-            DownloadError: one cannot be fetched.
+            DownloadError: a file cannot be fetched.
         """
         paths = {name: path for name in names if (path := self.path_of(name)) is not None}
         for name, path in paths.items():

@@ -25,7 +25,7 @@ from typing import Any
 
 @cache
 def libc() -> Any:
-    """Return the library, opened when it is first needed: not every system has one under no name."""
+    """Return the C library, opened when it is first needed: not every system can open it without a name."""
     return ctypes.CDLL(None, use_errno=True)
 
 
@@ -89,8 +89,8 @@ def restrict(
     Args:
         readable: what may be read.
         listed: folders whose names may be read, and those of the folders in them.
-        writable: folders that may be read, and written in: files and folders made, moved and removed, but no links, devices,
-            sockets and pipes.
+        writable: folders that may be read and written: files and folders can be created, moved and removed, but no links,
+            devices, sockets or pipes created.
         devices: files that may be read and written as they are.
         version: the ABI to use.
 

@@ -266,8 +266,8 @@ def used(folder: str, process: int, *, most_files: int) -> tuple[int, int, int]:
 
     Args:
         folder: its scratch folder.
-        process: its id; its open files count even if they have no name any more.
-        most_files: the count ends behind it.
+        process: its id; its open files count even if they no longer have a name.
+        most_files: counting stops beyond this number.
     """
     num_bytes, num_files, pending = 0, 0, [folder]
     while pending and num_files <= most_files:

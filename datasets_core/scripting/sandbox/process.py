@@ -47,7 +47,7 @@ _OUT_OF_MEMORY = ("bad_alloc", "MemoryError", "Cannot allocate memory", "out of 
 def error_of_end(
     end: Mapping[str, Any], script: str, *, memory_bytes: int, cpu_seconds: int | None, tail: str
 ) -> DatasetsCoreError:
-    """Return the error for a sandboxed process that ended before it had answered.
+    """Return the error for a sandboxed process that ended before it answered.
 
     Args:
         end: its status from the template.
@@ -57,14 +57,14 @@ def error_of_end(
         tail: the end of its output.
     """
     status = end.get("status")
-    said = f" The last that it printed: {tail.strip()[-300:]!r}." if tail.strip() else ""
+    said = f" Its last output: {tail.strip()[-300:]!r}." if tail.strip() else ""
     if status is None:
         return WorkerDiedError(f"The confined process of {script} ended with the process that started it. Run it again.")
     if os.WIFEXITED(status) and os.WEXITSTATUS(status) > _BY_SIGNAL:
         status = os.WEXITSTATUS(status) - _BY_SIGNAL  # bwrap reports the signal of its child so
     if os.WIFEXITED(status):
-        how = f"ended by itself, with exit status {os.WEXITSTATUS(status)}, before it had answered"
-        return WorkerDiedError(f"The confined process of {script} {how}. Look where the script leaves the process.{said}")
+        how = f"ended by itself, with exit status {os.WEXITSTATUS(status)}, before it answered"
+        return WorkerDiedError(f"The confined process of {script} {how}. Check where the script exits the process.{said}")
     number = os.WTERMSIG(status)
     if number == signal.SIGSYS:
         return DeniedAccessError("make a system call of another machine (SIGSYS)", path=script)
@@ -79,7 +79,7 @@ def error_of_end(
     name = signal.Signals(number).name if number in set(signal.Signals) else f"signal {number}"
     if number == signal.SIGKILL:
         how = "was killed, by another process or for lack of memory on the machine"
-        return WorkerDiedError(f"The confined process of {script} {how} (SIGKILL). Run it again, with less next to it.")
+        return WorkerDiedError(f"The confined process of {script} {how} (SIGKILL). Run it again, with fewer other processes.")
     return WorkerDiedError(f"The confined process of {script} crashed ({name}). Look for native code in the script.{said}")
 
 
@@ -437,7 +437,7 @@ class SandboxedProcess:
                 self._signal(signal.SIGSTOP)
 
     def pause(self) -> None:
-        """Note that its replies are not taken now."""
+        """Note that its replies are not read at the moment."""
         with self._life:
             self._is_waiting = True
 
@@ -465,7 +465,7 @@ class SandboxedProcess:
         return self._next(deadline, doing)
 
     def _has_spoken(self) -> bool:
-        """Return True if it has said anything without a request, but what it was denied."""
+        """Return True if it has sent anything without a request, except notes of denied accesses."""
         for _ in range(_IDLE_DENIALS):
             found = self._read()
             if found is None:
@@ -555,7 +555,7 @@ class SandboxedProcess:
                 self._waiting.unregister(self._notices.descriptor)  # the process has ended
 
     def _check_use(self, *, at_once: bool = False) -> None:
-        """Compare now and then what it has taken in its whole life with its budget: disk, files, threads, time."""
+        """Compare now and then what it has used since its start with its limits: disk, files, threads, time."""
         now, script, scratch = time.monotonic(), self.sandbox.script, self.sandbox.scratch
         if now < self._look_at and not at_once:
             return
@@ -605,7 +605,7 @@ class SandboxedProcess:
 
 
 class _Stopper:
-    """Stops processes whose replies nobody takes for some time: a stream that is not read on."""
+    """Stops processes whose replies are not read for some time, as those of a stream that is not continued."""
 
     def __init__(self) -> None:
         self.forked()
@@ -618,7 +618,7 @@ class _Stopper:
         self._is_running = False
 
     def add(self, process: SandboxedProcess) -> None:
-        """Stop a process in a second, unless it goes on until then."""
+        """Stop a process in one second, unless its replies are read before that."""
         process.pause()
         with self._lock:
             self._paused[id(process)] = time.monotonic() + _PAUSE_SECONDS, weakref.ref(process)

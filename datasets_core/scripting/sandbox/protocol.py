@@ -144,13 +144,13 @@ class ClassFacts:
     """Checked description of a class of a sandboxed script.
 
     Attributes:
-        class_name, name: of the class, and of its builders.
+        class_name, name: names of the class, and of its builders.
         doc: its docstring.
         configs: its configs, in their order.
         default: the name of the default one.
         version: its version.
         yields: "rows" or "tables".
-        shuffle_on_write, requires_version, is_of_old_datasets: as of `DatasetBuilder`.
+        shuffle_on_write, requires_version, is_of_old_datasets: as for `DatasetBuilder`.
         blocked: versions and configs that its author blocked.
     """
 
@@ -205,7 +205,7 @@ class BuilderFacts:
         release_notes: changes, by version.
         info: its info.
         manual: instructions for manual downloads.
-        rereads, merge_columns, writer_batch_size: as of `DatasetBuilder`.
+        rereads, merge_columns, writer_batch_size: as for `DatasetBuilder`.
     """
 
     config: BuilderConfig

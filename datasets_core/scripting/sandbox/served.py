@@ -11,7 +11,8 @@ import queue
 import sys
 import warnings
 from collections.abc import Callable, Mapping
-from typing import Any, BinaryIO, NoReturn, cast
+from typing import Any, BinaryIO, cast
+from weakref import WeakValueDictionary
 
 import pyarrow as pa
 
@@ -63,6 +64,19 @@ def scratch() -> str:
     return os.path.dirname(os.path.realpath(os.environ["HOME"]))
 
 
+_managers: WeakValueDictionary[int, RemoteDownloads] = WeakValueDictionary()
+
+
+def _same_manager(process: int, number: int) -> RemoteDownloads:
+    manager = _managers.get(number) if process == os.getpid() else None
+    if manager is None:
+        raise ConfigurationError(
+            "The download manager of a confined script cannot be kept as a value",
+            advice="Give its paths to _generate_examples instead",
+        )
+    return manager
+
+
 class RemoteDownloads(DownloadManager):
     """Files for a sandboxed script.  The parent fetches and unpacks; files it provided, or next to the script, are read here.
 
@@ -79,11 +93,10 @@ class RemoteDownloads(DownloadManager):
         self._folders: tuple[str, str] = (form["downloads"], form["extracted"])
         self._names: dict[str, str] = {}
 
-    def __getstate__(self) -> NoReturn:
-        raise ConfigurationError(
-            "The download manager of a confined script cannot be kept as a value",
-            advice="Give its paths to _generate_examples instead",
-        )
+    def __reduce__(self) -> tuple[Callable[[int, int], RemoteDownloads], tuple[int, int]]:
+        """Within this process it is the same object for those that pickle functions, such as Apache Beam."""
+        _managers[id(self)] = self
+        return _same_manager, (os.getpid(), id(self))
 
     @property
     def cache_folders(self) -> tuple[str, str]:
@@ -130,19 +143,12 @@ class RemoteDownloads(DownloadManager):
         return iter_files([self._local(path) for path in leaves(paths)])
 
     def download_custom(self, url_or_urls: Any, custom_download: Callable[[str, str], object]) -> Any:
-        """Return files by a function of the script: see `DownloadManager.download_custom`. It runs here, without network."""
+        """Return files from a function of the script, which has no network here: see `DownloadManager.download_custom`."""
         return self._here().download_custom(url_or_urls, custom_download)
 
-    def ship_files_with_pipeline(self, downloaded_path_or_paths: Any, pipeline: Any) -> NoReturn:
-        """Refuse: pipelines of Beam need the network.
-
-        Raises:
-            ConfigurationError: always.
-        """
-        raise ConfigurationError(
-            f"{self._script} is built by a pipeline of Apache Beam, which cannot run confined",
-            advice="Pass trust_remote_code=True if you trust the script",
-        )
+    def ship_files_with_pipeline(self, downloaded_path_or_paths: Any, pipeline: Any) -> Any:
+        """Return the given paths: pipelines of confined scripts run in this process."""
+        return downloaded_path_or_paths
 
     def get_recorded_sizes_checksums(self) -> dict[str, dict[str, Any]]:
         """Return size and sha256 of everything that was downloaded, by URL."""

@@ -170,6 +170,9 @@ def _keep_only(descriptors: Sequence[int]) -> None:
     os.closerange(len(given), above + len(given))
 
 
+_LOCKS = ("Barrier", "BoundedSemaphore", "Condition", "Event", "Lock", "RLock", "Semaphore")
+
+
 def _settle(setup: Mapping[str, Any]) -> None:
     """Set up the script's surroundings: its folders, its environment, and its own random seeds."""
     scratch = setup["scratch"]
@@ -184,6 +187,10 @@ def _settle(setup: Mapping[str, Any]) -> None:
     sys.dont_write_bytecode = True
     if "numpy.random" in sys.modules:
         sys.modules["numpy.random"].seed()  # forks of one process would all draw the same
+    processes = importlib.import_module("multiprocessing")
+    for name in _LOCKS:  # there are no other processes to share them with: those of threads serve a `ThreadPool`
+        setattr(processes.context.BaseContext, name, staticmethod(getattr(threading, name)))
+        setattr(processes, name, getattr(threading, name))
 
 
 def _enter(setup: Mapping[str, Any], tasks: int) -> list[str]:
@@ -254,6 +261,7 @@ PRELOADS = frozenset(
 _HEAVY = (
     *("numpy", "numpy.random", "pyarrow", "pyarrow.ipc", "pyarrow.compute", "json", "csv", "zipfile", "tarfile", "gzip", "bz2"),
     *("lzma", "xml.etree.ElementTree", "ctypes", "logging", "tempfile", "traceback", "uuid", "shutil", "concurrent.futures"),
+    "multiprocessing",
     *("datasets_core", "datasets_core.building.builder", "datasets_core.scripting.script"),
 )
 
@@ -345,7 +353,7 @@ class _Template:
             os.close(watched)
 
     def _clean(self) -> None:
-        """The parent was killed or did not clean up: remove everything that it left."""
+        """Remove everything that the parent left, if it was killed or did not clean up."""
         for process, scratch in self._scratch.items():
             with contextlib.suppress(OSError):
                 os.kill(process, signal.SIGKILL)

@@ -84,7 +84,7 @@ class Column(Sequence[Any]):
 
     @property
     def features(self) -> FeatureType | None:
-        """Kind of the values: a copy, which the caller may change."""
+        """The feature of the values, as a copy that the caller may change."""
         return None if self._feature is None else own_copy(self._feature)
 
     @property
@@ -121,8 +121,8 @@ class Column(Sequence[Any]):
         """Return a value by row, a list of values by slice, rows or mask, or the column of a field by its name.
 
         Raises:
-            RowIndexError: no such row.
-            UnknownColumnError: no such field.
+            RowIndexError: the row does not exist.
+            UnknownColumnError: the field does not exist.
         """
         if isinstance(key, str):
             fields = self._feature if isinstance(self._feature, dict) else {}
@@ -183,7 +183,7 @@ class Source(Protocol):
     """Source of the values."""
 
     def value(self, name: str, number: int) -> Any:
-        """Return the value of a column in a row; of all rows, for a batch."""
+        """Return the value of a column in a row; for a batch, the values in all its rows."""
         ...
 
 

@@ -44,7 +44,7 @@ def columns_table(
     """Return a table of columns; each is a list or other iterable, a numpy array, or an Arrow array.
 
     Raises:
-        CastError: columns of different lengths, or values that share no type or do not fit their feature.
+        CastError: columns have different lengths, or values have no common type or do not fit their feature.
     """
     from datasets_core.features.cast import cast_table
 
@@ -116,7 +116,7 @@ def rows_table(
     """Return a table of rows; a key that a row lacks is null.
 
     Raises:
-        CastError: values that share no type or do not fit their feature, with column and row.
+        CastError: values have no common type or do not fit their feature; the error names column and row.
     """
     if isinstance(rows, (str, bytes, Mapping)) or not isinstance(rows, Iterable):
         raise ArgumentTypeError(
@@ -246,7 +246,7 @@ def named_arguments(gen_kwargs: object) -> dict[str, Any]:
 
 
 def failed_at(row: int, error: Exception) -> DatasetGenerationError:
-    """Return the error of a generator that failed while it made a row."""
+    """Return the error for a generator that failed while it made a row."""
     return DatasetGenerationError(
         f"The generator failed at row {row}: {type(error).__name__}: {error}. Fix the generator, or the data that it reads.",
         row=row,
@@ -287,7 +287,7 @@ def divided(kwargs: Mapping[str, Any], num_parts: int) -> list[dict[str, Any]]:
     [{'files': ['a'], 'sep': ','}, {'files': ['b'], 'sep': ','}]
 
     Raises:
-        ConfigurationError: lists of different lengths.
+        ConfigurationError: the lists have different lengths.
     """
     lists = {name: value for name, value in kwargs.items() if isinstance(value, list)}
     if num_parts == 1 or not lists:
@@ -320,7 +320,7 @@ def made_of_batches(recipe: Recipe, make: Callable[[Iterable[pa.RecordBatch]], T
 
 
 def _batches(rows: _Rows) -> Iterator[pa.RecordBatch]:
-    """Yield the rows as batches of bounded rows and bytes. Rows that do not fit the batches before raise an error that names
+    """Yield the rows as batches of bounded rows and bytes. Rows that do not fit the earlier batches raise an error that names
     the row.
     """
     encoder = RowEncoder(rows.recipe.features, as_json=rows.recipe.as_json, extra_columns=rows.recipe.extra_columns)
@@ -345,7 +345,7 @@ class _Rows:
 
     Args:
         recipe: the generator and its arguments.
-        copies: copy every row when it is yielded.
+        copies: True to copy every row when it is yielded.
         first: the first row of an earlier run, if there was one.
     """
 
@@ -445,7 +445,7 @@ def spread(table: RowTable, paths: Sequence[Sequence[int]], schema: pa.Schema) -
     Args:
         table: the rows.
         paths: for each column of the result: the number of the column, then the numbers of the fields within.
-        schema: of the result; an extension type may replace its storage type, and the reverse.
+        schema: schema of the result; an extension type may replace its storage type, and the reverse.
     """
     rows = np.diff(np.append(table.starts, table.num_rows)).tolist()
     return RowTable.from_shards([FieldsShard(table, rows, [tuple(path) for path in paths], schema)])
@@ -506,7 +506,7 @@ def filled(table: RowTable, schema: pa.Schema) -> RowTable:
     [{'a': 1, 'b': None}]
 
     Raises:
-        CastError: a column of another type.
+        CastError: a column has another type.
     """
     for field in table.schema:
         _check(field.name, field.type, schema.field(field.name).type if field.name in schema.names else pa.null())
@@ -542,7 +542,7 @@ class FilledShard(DerivedShard):
     Args:
         table: the rows.
         rows: number of rows of each piece of the table, which becomes one batch.
-        schema: of the result.
+        schema: schema of the result.
     """
 
     def __init__(self, table: RowTable, rows: list[int], schema: pa.Schema) -> None:

@@ -81,7 +81,7 @@ def listed_ids(ids: Any) -> list[Any]:
     (['a__1'], ['a__1', b'a__2'])
 
     Raises:
-        ArgumentTypeError: a value without ids.
+        ArgumentTypeError: the value does not contain ids.
     """
     if isinstance(ids, (str, bytes)):
         return [ids]
@@ -150,7 +150,7 @@ def ints_of(column: pa.ChunkedArray) -> Ints:
     array([1, 2, 3])
 
     Raises:
-        ArgumentTypeError: it holds something else.
+        ArgumentTypeError: the column holds other values.
     """
     kind = column.type
     if not pa.types.is_integer(kind) or column.null_count:
@@ -176,7 +176,7 @@ def row_number(key: Any, size: int) -> int | None:
 
     Raises:
         ArgumentTypeError: a boolean, which is not a row number.
-        RowIndexError: no such row.
+        RowIndexError: the row does not exist.
     """
     if isinstance(key, (bool, np.bool_)):
         raise ArgumentTypeError(f"{key!r} is not a valid row index. {_ADVICE}.")
@@ -196,9 +196,9 @@ def row_numbers(keys: Any, size: int) -> range | Ints:
     (range(7, 10), array([1, 9]), array([0]))
 
     Raises:
-        ArgumentTypeError: it holds something else than ints.
+        ArgumentTypeError: it contains values that are not ints.
         MaskLengthError: it is a mask, and not one boolean for each row.
-        RowIndexError: a row that does not exist.
+        RowIndexError: a row does not exist.
     """
     if isinstance(keys, slice):
         return _sliced(keys, size)

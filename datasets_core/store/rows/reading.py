@@ -29,14 +29,14 @@ from datasets_core.store.table import RowTable
 
 
 class DatasetFacts:
-    """Properties of a dataset that are those of its `info`."""
+    """Properties of a dataset that come from its `info`."""
 
     _info: DatasetInfo
     _split: NamedSplit | None
 
     @property
     def info(self) -> DatasetInfo:
-        """Metadata of the dataset (features, sizes, description, licence, …): a copy, which the caller may change.
+        """Metadata of the dataset (features, sizes, description, license, …), as a copy that the caller may change.
 
         Assign `dataset.info` to change the metadata of the dataset.
 
@@ -303,7 +303,7 @@ class RowReading(DatasetFacts):
 
     @property
     def features(self) -> Features:
-        """Name and kind of each column: a copy, which the caller may change.
+        """Name and feature of each column, as a copy that the caller may change.
 
         >>> Dataset.from_dict({"a": [1], "b": [["x"]]}).features
         {'a': Value('int64'), 'b': List(Value('string'))}
@@ -327,15 +327,15 @@ class RowReading(DatasetFacts):
     # -- rows ----------------------------------------------------------------------------------------------------------
 
     def __getitem__(self, key: Any) -> Any:
-        """Return a row by an int, columns of rows by a slice, a range, a list or array of ints or a mask, a column by its
+        """Return a row by an int, columns of rows by a slice, a range, a list or array of ints or a mask, or a column by its
         name.
 
         A list of names gives a dataset of these columns, as `select_columns` does.
 
         Raises:
-            RowIndexError: a row that does not exist.
-            UnknownColumnError: a column that does not exist.
-            MaskLengthError: a mask that has not one boolean for each row.
+            RowIndexError: a row does not exist.
+            UnknownColumnError: a column does not exist.
+            MaskLengthError: a mask does not have one boolean for each row.
             ArgumentTypeError: anything else.
         """
         row = self._plain_row
@@ -357,7 +357,7 @@ class RowReading(DatasetFacts):
     def __getitems__(self, keys: Sequence[int]) -> Any:
         """Return several rows as a sequence; torch's DataLoader calls it for a batch.
 
-        They are the rows of the batch `dataset[keys]`, so that rows of a tensor format stack.
+        They are the rows of the batch `dataset[keys]`, so rows in a tensor format can be stacked.
         """
         return self._formatter().rows_at(_as_run(keys, self.num_rows) or row_numbers(keys, self.num_rows))
 
@@ -441,7 +441,7 @@ class RowReading(DatasetFacts):
         return self._formatted
 
     def _formatter_of(self, names: tuple[str, ...]) -> Formatter:
-        """Reads these columns in the format."""
+        """Return the object that reads these columns in the format."""
         view, kind, kwargs = self._view_of(names), self._format.type, self._format.kwargs
         if kind is None:
             return view
@@ -545,8 +545,8 @@ class RowReading(DatasetFacts):
                 of the dataset, and must not be written to.
 
         Raises:
-            ConfigurationError: an unknown format, or an argument that the format does not take.
-            UnknownColumnError: a column that does not exist.
+            ConfigurationError: the format is unknown, or does not take an argument.
+            UnknownColumnError: a column does not exist.
             MissingDependencyError: the package of the format is not installed.
 
         Example:
@@ -668,7 +668,7 @@ class RowReading(DatasetFacts):
 
 
 def _as_run(keys: Sequence[int], size: int) -> range | None:
-    """Return the rows as a range if they are a list of consecutive numbers; that takes a tenth of the time of another check."""
+    """Return the rows as a range if they are a list of consecutive numbers; this check takes a tenth of the time of another."""
     if type(keys) is not list or not keys or type(keys[0]) is not int or keys[0] < 0:
         return None
     run = range(keys[0], keys[0] + len(keys))

@@ -154,7 +154,7 @@ class Rows(RowReading):
     def _opened(
         cls, table: RowTable, info: DatasetInfo, split: str | ReadInstruction | None, lineage: Lineage, paths: MediaPaths | None
     ) -> Self:
-        """Return all rows of a table that this library opened; `info` is not copied, which takes 1 ms for 5,000 checksums."""
+        """Return all rows of a table that this library opened; `info` is not copied: that takes 1 ms for 5,000 checksums."""
         made = cls.__new__(cls)
         made._begin(table, copy.copy(info), split)
         made._lineage, made._paths = lineage, paths
@@ -456,7 +456,7 @@ class Identified(Rows):
 
         Raises:
             RowIndexError: the row does not exist.
-            MissingRowIdsError: rows that are in no shard file of a build: those of `from_dict`, or the result of `map`.
+            MissingRowIdsError: the row is not in a shard of a build, for example one of `from_dict` or of a result of `map`.
 
         Example:
             >>> birds["name"][:], birds.row_id(1), birds.select([2, 1]).row_id(1)

@@ -441,7 +441,7 @@ class ArrayRows:
 
     Args:
         view: the rows.
-        features: of the columns of the view.
+        features: features of the columns of the view.
         framework: its name.
         kwargs: for the framework.
 
@@ -626,7 +626,7 @@ def blocks(table: RowTable, index: Ints | None) -> Iterator[pa.RecordBatch]:
 
 
 def joined_blocks(table: RowTable, index: Ints | None) -> Iterator[pa.RecordBatch]:
-    """Yield the same rows for computing: small batches are copied together, and large ones are divided."""
+    """Yield the same rows for computing: small batches are joined by a copy, and large ones are divided."""
     small: list[pa.RecordBatch] = []
     rows = num_bytes = 0
     for block in blocks(table, index):
@@ -662,7 +662,7 @@ def stream(table: RowTable, index: Ints | None, schema: pa.Schema) -> pa.RecordB
     """Return the rows as a stream of record batches, made one by one.
 
     Args:
-        schema: of the batches: that of the table, with the metadata for the batches.
+        schema: schema of the batches: that of the table, with the metadata for the batches.
     """
     return pa.RecordBatchReader.from_batches(schema, _described(table, index, schema))
 

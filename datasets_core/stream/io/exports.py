@@ -212,7 +212,7 @@ class StreamExports(StreamPushing):
         """Write the rows as a folder of TensorFlow Datasets; see `Dataset.to_tfds`.
 
         Args:
-            folder: a new or empty local folder: that of one version.
+            folder: a new or empty local folder, for one version of the dataset.
             split: name of the split; None: that of the stream, else `train`.
             name, version, max_shard_size: see `Dataset.to_tfds`.
 
@@ -256,7 +256,7 @@ class StreamExports(StreamPushing):
             dataset_path: local folder or URL.
             max_shard_size: approximate bytes of the rows of a file; None: `max_shard_bytes` of the settings.
             num_shards: number of files, each with a contiguous range of rows, if the stream can be divided in advance.
-            storage_options: for the file system of a URL.
+            storage_options: options of the file system of a URL.
             engine: what writes the files of `num_shards`; see `Dataset.map`.
 
         Raises:
@@ -308,18 +308,18 @@ class StreamMaking(Streamed):
         keep_in_memory: bool = False,
         **kwargs: Any,
     ) -> Self:
-        """Return the rows of csv files.
+        """Return a stream of the rows of csv files.
 
         Args:
-            path_or_paths: paths, globs or URLs; by split, where no split is given, they become an `IterableDatasetDict`.
+            path_or_paths: paths, globs or URLs. A dict of these by split, without `split=`, gives an `IterableDatasetDict`.
             split: name of the split; None means "train".
             features: types of the columns; None: inferred from the values.
             keep_in_memory: ignored.
             kwargs: options of the format, such as `sep=`, and of `load_dataset`, such as `storage_options=`.
 
         Raises:
-            DataFilesNotFoundError: no such file.
-            DatasetBuildError: while reading: a file is invalid in its format.
+            DataFilesNotFoundError: a file does not exist.
+            DatasetBuildError: (while reading) a file is not valid in its format.
 
         Example:
             >>> import pathlib, tempfile
@@ -341,7 +341,7 @@ class StreamMaking(Streamed):
         field: str | None = None,
         **kwargs: Any,
     ) -> Self:
-        """Return a stream of the rows of JSON files: one object a line, a list of objects, or the list under one key of an
+        """Return a stream of the rows of JSON files: one object per line, a list of objects, or the list under one key of an
         object.
 
         Args:

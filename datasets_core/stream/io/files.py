@@ -60,9 +60,9 @@ class Target:
     """Target files of a write.
 
     Attributes:
-        template: path or URL; for more than one file with a field `{index}`.
+        template: path or URL, with a field `{index}` if there is more than one file.
         is_sharded: True if there may be more than one file.
-        storage_options: for the file system of a URL.
+        storage_options: options of the file system of a URL.
     """
 
     template: str
@@ -75,12 +75,12 @@ class Target:
 
         Args:
             given: path or URL.
-            suffix: of files in a folder.
-            storage_options: for the file system of a URL.
+            suffix: extension of the files in a folder.
+            storage_options: options of the file system of a URL.
             is_sharded: True if more than one file may be written.
 
         Raises:
-            ConfigurationError: several files for a target that names one, or a field other than `{index}`.
+            ConfigurationError: the target names one file where several may be written, or has a field other than `{index}`.
         """
         path = os.fspath(given)
         if not isinstance(path, str):
@@ -119,10 +119,10 @@ class Target:
         return writing_folder("".join(text + (name or "") for text, name, _, _ in _fields(self.template)))
 
     def check_free(self) -> None:
-        """Refuse to write numbered files where an earlier write left some, which might remain.
+        """Raise an error if an earlier write left numbered files, since some of them might remain.
 
         Raises:
-            ConfigurationError: the first of them exists.
+            ConfigurationError: the first numbered file exists.
         """
         if self.is_sharded and files.entry(self.path(0), self.storage_options) is not None:
             raise ConfigurationError(
@@ -133,7 +133,7 @@ class Target:
         """Move or upload a finished file to its target.
 
         Raises:
-            DatasetDiskError, DownloadError: the disk or the store refuses.
+            DatasetDiskError, DownloadError: the disk or the store refuses the file.
         """
         place = self.path(number)
         if not self.is_remote:
@@ -162,9 +162,9 @@ class FileForm:
     """Format of the written rows.
 
     Attributes:
-        name: of the format.
+        name: name of the format.
         options: the options of the user.
-        is_growing: True if a single file is appended to when resumed; else its parts are stored next to it.
+        is_growing: True if a resumed write appends to a single file; else the parts of the file are stored next to it.
         sink: opens a file: arguments are the file, a function that returns the path of the n-th part next to it (or None),
             and the positions at which it may be resumed.
     """
@@ -182,9 +182,9 @@ class WriteRequest:
     Attributes:
         target: path, URL, folder, or an open file.
         batch_size: rows of a batch.
-        storage_options: for the file system of a URL.
+        storage_options: options of the file system of a URL.
         max_shard_size, num_shards: limits of the files.
-        options: of the format.
+        options: options of the format.
     """
 
     target: Any
@@ -195,7 +195,7 @@ class WriteRequest:
     options: dict[str, Any]
 
     def place(self, suffix: str) -> Target | None:
-        """Return the target files; None for an open file, which is written through.
+        """Return the target files; None for an open file, which is written directly.
 
         Raises:
             ConfigurationError: both kinds of limits are given, or the target does not name numbered files.
@@ -349,15 +349,16 @@ def save_streams(
     """Save streams to a folder, each below its name; see `IterableDataset.save_to_disk`.
 
     Args:
-        streams: by split; the key of a single stream is `""`.
+        streams: the streams by split; the key of a single stream is `""`.
         path: local folder or URL.
         max_shard_size: bytes of rows of a file.
         num_shards: number of files of each split.
-        storage_options: for fsspec.
+        storage_options: options of fsspec.
         group: True if they are the splits of a dictionary.
 
     Raises:
-        ConfigurationError: both sizes are given, or a split is not a valid folder name; as for `IterableDataset.save_to_disk`.
+        ConfigurationError: both sizes are given, or a split is not a valid folder name; see also
+            `IterableDataset.save_to_disk`.
     """
     if max_shard_size is not None and any(count is not None for count in num_shards.values()):
         raise ConfigurationError("Give either max_shard_size or num_shards, not both.")

@@ -47,7 +47,7 @@ class StreamPushing(Transforming, Pushable):
 
         Args:
             splits: the rows by split.
-            limits: of the shards of each split.
+            limits: limits of the shards of each split.
             embeds: True if files of media are stored in the rows.
         """
         known = next((found for stream in splits.values() if (found := stream._plan.features) is not None), None)
@@ -71,9 +71,9 @@ class StreamRows:
     """Rows of a stream that are to be written.
 
     Attributes:
-        plan: their source.
-        epoch: of the stream.
-        features: of the columns.
+        plan: source of the rows.
+        epoch: epoch of the stream.
+        features: features of the columns.
         split: name of the split.
         embeds: True if the content of media files is stored in the rows.
         is_told: True if the features come from the stream instead of its first rows.
@@ -88,14 +88,14 @@ class StreamRows:
 
     @classmethod
     def of(cls, plan: Plan, epoch: int, split: str, *, embeds: bool, features: Features | None = None) -> StreamRows:
-        """Return the rows of a plan; unknown column types are those of the first rows.
+        """Return the rows of a plan; unknown column types are inferred from the first rows.
 
         Args:
             plan: source of the rows.
-            epoch: of the stream.
+            epoch: epoch of the stream.
             split: name of the split.
             embeds: True to store the content of media files in the rows.
-            features: of the columns, if the plan does not know them.
+            features: features of the columns, if the plan does not have them.
 
         Raises:
             ConfigurationError: the stream is endless, or has no rows to infer types from.
@@ -111,7 +111,7 @@ class StreamRows:
         """Yield the rows, with the bytes of their files.
 
         Raises:
-            CellCastError: a value is of a different type than its column; names split, row and column.
+            CellCastError: a value is of a different type than its column; the error names split, row and column.
         """
         kinds = Kinds(self.features, self.plan.source.paths)
         row = 0
@@ -122,10 +122,10 @@ class StreamRows:
                     row += batch.num_rows
 
     def encoded(self, block: Block, kinds: Kinds, row: int) -> pa.RecordBatch:
-        """Return the rows of a block, the first with number `row`, in the types of the features.
+        """Return the rows of a block in the types of the features; the first row has the number `row`.
 
         Raises:
-            CellCastError: a value is of a different type than its column; names split, row and column.
+            CellCastError: a value is of a different type than its column; the error names split, row and column.
         """
         try:
             if not isinstance(block, ArrowBlock):
@@ -140,7 +140,7 @@ class StreamRows:
             raise CellCastError(error.column, error.reason, row=number, what=what, advice=advice) from error
 
     def _in_parts(self, batch: pa.RecordBatch, row: int, kinds: Kinds) -> Iterator[pa.RecordBatch]:
-        """Yield the rows in blocks, unchanged or with the bytes of their files."""
+        """Yield the rows in blocks, either unchanged or with the bytes of their files."""
         step = 1
         while self.embeds and batch.num_rows:
             table = pa.Table.from_batches([batch.slice(0, step)])
@@ -221,12 +221,12 @@ def _features_of(blocks: list[Block]) -> Features:
 def shards_of_stream(rows: StreamRows, limits: ShardLimits) -> Callable[[str], Iterator[LocalShard]]:
     """Return a function that writes the rows into files, one after the other, in a given folder.
 
-    Each shard of the stream becomes one file, or more if it is large.  With several processes each writes the files of
+    Each shard of the stream becomes one file, or more if it is large.  With several processes, each process writes the files of
     one shard at a time.
 
     Args:
-        rows: of one split.
-        limits: of the files.
+        rows: the rows of one split.
+        limits: limits of the files.
     """
     return partial(_written, rows, limits)
 
@@ -278,7 +278,7 @@ def _local(shard: ShardFile, split: str) -> LocalShard:
 
 
 def _dealt(rows: StreamRows, count: int, folder: str) -> Iterator[LocalShard]:
-    """Yield the rows, dealt to several files in turn: rows whose number is unknown cannot be cut into runs."""
+    """Yield the rows, assigned to several files in turn: if their number is unknown, they cannot be cut into runs."""
     group = max(1 << 20, min(GROUP_BYTES, _DEALT_BYTES // count))
     names = (_name(folder, rows.split, 0, number) for number in range(count))
     with ExitStack() as opened:

@@ -1,4 +1,4 @@
-"""`StreamWrite`: rows of a stream into files under a journal, resumed where an earlier run stopped."""
+"""`StreamWrite`: writes rows of a stream into files, with a journal, and resumes where an earlier run stopped."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ class StreamBatches:
 
     Args:
         stream: the stream; its position does not change.
-        batch_size: rows of a batch; None: a thousand, or a hundred where there are media.
+        batch_size: rows of a batch; None: a thousand, or a hundred if rows contain media.
         embeds: True to store the bytes of local media files in the rows.
         told: the `signature` of an earlier read: for the same rows it contains the features, so that no row is read to infer
             them.
@@ -75,7 +75,7 @@ class StreamBatches:
 
     @property
     def features(self) -> Features:
-        """Features of the columns; inferred from the first rows if the stream does not know them."""
+        """Features of the columns; inferred from the first rows if the stream does not have them."""
         return self._rows.features
 
     @property
@@ -89,11 +89,11 @@ class StreamBatches:
         return self.tabled(pa.RecordBatch.from_pylist([], schema=self.features.arrow_schema))
 
     def tabled(self, batch: pa.RecordBatch) -> Rows:
-        """Return rows as those of a dataset."""
+        """Return rows as `Rows` with the features of the stream."""
         return Rows(batch, DatasetInfo(features=self.features))
 
     def signature(self) -> list[Any]:
-        """Plain JSON that identifies these rows: the plan, the start position, and their columns.
+        """Return plain JSON that identifies these rows: the plan, the start position, and their columns.
 
         Rows of a function without a lasting identity never count as the same.
         """
@@ -102,16 +102,16 @@ class StreamBatches:
         return [state, self.size, self.features.to_dict(), *([] if is_known else [os.urandom(8).hex()])]
 
     def behind(self, state: dict[str, Any] | None, row: int) -> Iterator[tuple[pa.RecordBatch, Callable[[], dict[str, Any]]]]:
-        """Yield the rows after a state in batches, each with a function that returns the state after it.
+        """Yield the rows after a state in batches, each with a function that returns the state after the batch.
 
         The size of a batch depends on the time it takes; a batch ends at each multiple of `size` in every run.
 
         Args:
-            state: of this stream; None: its current position.
+            state: a state of this stream; None: its current position.
             row: the number of the first row.
 
         Raises:
-            CellCastError: a value is of a different type than its column; names split, row and column.
+            CellCastError: a value is of a different type than its column; the error names split, row and column.
         """
         stream = copy.copy(self._stream)
         if state is not None:
@@ -134,7 +134,7 @@ def _with_known_features(stream: Streamed, told: Any) -> Features | None:
 
 
 def _pieces(size: int, row: int, node: Node, state: State) -> Iterator[Delivery]:
-    """Deliveries that end at each multiple of `size`; the first row has the number `row`."""
+    """Yield deliveries that end at each multiple of `size`; the first row has the number `row`."""
     for delivery in node.blocks(state):
         begin, rows = 0, delivery.block.num_rows
         while begin < rows:
@@ -160,9 +160,9 @@ class Shard:
     """A finished file.
 
     Attributes:
-        number: of it.
-        name: in the folder of the journal.
-        num_bytes: as its format counts them.
+        number: number of the file.
+        name: its name in the folder of the journal.
+        num_bytes: its size, as the format counts it.
         facts: further facts about it.
     """
 
@@ -173,7 +173,7 @@ class Shard:
 
 
 def parts_of(stream: Streamed, whole: StreamBatches, count: int) -> list[StreamBatches]:
-    """Return the rows in `count` parts, each a run of them.
+    """Return the rows in `count` parts; each is a contiguous run of rows.
 
     Raises:
         ConfigurationError: the number of rows is unknown, so they cannot be divided.
@@ -192,10 +192,10 @@ def parts_of(stream: Streamed, whole: StreamBatches, count: int) -> list[StreamB
 
 @contextlib.contextmanager
 def numbered(first: int) -> Iterator[None]:
-    """Add the row in the stream to errors about a value.
+    """Number the row in errors about a value as in the stream.
 
     Args:
-        first: the number of the row from which the errors count.
+        first: the number of the row that the errors count as row 0.
     """
     try:
         yield
@@ -210,7 +210,7 @@ class StreamWrite:
     """One write of a stream.
 
     Args:
-        journal: of the write, with the folder of its files.
+        journal: the journal of the write, with the folder of its files.
         opened: opens a file of its format; see `FileForm.sink`.
         tell: called with the number of rows written.
         is_growing: True if a file is appended to from its last recorded position; else its rows are stored in parts next to it.
@@ -266,11 +266,11 @@ class StreamWrite:
     def run(
         self, parts: Sequence[StreamBatches], limit: int | None, put: Callable[[str, int], None] | None = None
     ) -> list[Shard]:
-        """Write all rows that are not written: the files, in order.
+        """Write all rows that are not written yet; return the finished files, in order.
 
         Args:
-            parts: of the rows; each begins a file.
-            limit: bytes of a file, about; None: a file for each part.
+            parts: parts of the rows; each begins a new file.
+            limit: approximate bytes of a file; None: one file for each part.
             put: moves each file to its target when it is finished; None: they stay in the folder.
 
         Raises:
@@ -294,7 +294,7 @@ class StreamWrite:
     def _run_by(
         self, engine: Engine, parts: Sequence[StreamBatches], first: int, put: Callable[[str, int], None] | None
     ) -> None:
-        """Have workers write the parts from `first` on, each into a file."""
+        """Write the parts from `first` on with workers, each part into one file."""
         folder = self._journal.folder
         befores = itertools.accumulate((part.num_rows or 0 for part in parts), initial=0)
         jobs = [(index, part, before) for index, (part, before) in enumerate(zip(parts, befores, strict=False))][first:]
@@ -352,7 +352,7 @@ _ATTEMPT = re.compile(r"\d{5,}-[0-9a-f]{8}")
 
 
 class _Attempt:
-    """Stands for the journal where a worker writes a part: files with names of their own, since a job may run twice."""
+    """Replaces the journal in a worker that writes a part; its files have unique names, since a job may run twice."""
 
     def __init__(self, folder: str) -> None:
         self._folder, self._token = folder, os.urandom(4).hex()
@@ -410,7 +410,7 @@ class _File:
         self._noted, self._noted_at = self.sink.num_bytes, time.monotonic()
 
     def finish(self, state: Any, put: Callable[[str, int], None] | None, *, is_last: bool) -> None:
-        """End the file; `is_last`: of its part."""
+        """Finish the file; `is_last` is True for the last file of its part."""
         with files.disk_errors(self._path):
             facts = self.sink.end()
             self._out.close()
@@ -455,10 +455,10 @@ _FORM, _LOCK, _CHUNK = 1, "lock", 1 << 20
 class WriteJournal(Journal[dict[str, Any]]):
     """Folder and journal of a write; a context manager that holds its lock.
 
-    With another header, the write starts again and this is logged.
+    If the recorded header differs, the write starts again, and this is logged.
 
     Args:
-        folder: local; `finish` removes it.
+        folder: a local folder, which `finish` removes.
         header: description of the write: plain JSON.
         label: name of the target, for messages.
 

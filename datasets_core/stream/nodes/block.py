@@ -32,7 +32,7 @@ class Kinds:
     """Types of the columns of Arrow rows; one object for all blocks of a step, since it caches their readers.
 
     Attributes:
-        features: of the columns.
+        features: features of the columns.
         paths: the paths in values that may be opened.
     """
 
@@ -51,7 +51,7 @@ class Kinds:
         return RowReader(self.schema, Decoder(self.features, self.paths))
 
     def of(self, features: Features) -> Kinds:
-        """Return kinds for other columns with the same allowed paths."""
+        """Return the kinds of other columns, with the same allowed paths."""
         return Kinds(features, self.paths)
 
     def __reduce__(self) -> tuple[Any, ...]:
@@ -177,7 +177,7 @@ class DecodedBlock(ArrowBlock):
     """Rows in Arrow form with some columns decoded; see `Block`.
 
     Attributes:
-        decoded: by column, the value of each row.
+        decoded: the decoded value of each row, by column.
     """
 
     decoded: Mapping[str, list[Any]] = field(default_factory=dict)
@@ -292,7 +292,7 @@ def joined(blocks: Sequence[Block]) -> Block:
 
 
 def encoded(rows: Sequence[dict[str, Any]], kinds: Kinds) -> ArrowBlock:
-    """Dicts as Arrow rows of these features."""
+    """Return dicts as Arrow rows with these features."""
     encoder = kinds.kept.get("encoder")
     if encoder is None:
         encoder = kinds.kept["encoder"] = RowEncoder(kinds.features)
@@ -303,7 +303,7 @@ def check_names(wanted: Iterable[str], known: Sequence[str]) -> None:
     """Raise an error for columns that rows do not have.
 
     Raises:
-        UnknownColumnError: the first of them.
+        UnknownColumnError: the rows do not have a column; the error names the first one.
     """
     for name in wanted:
         if name not in known:
@@ -327,7 +327,7 @@ class BlockFormatter:
     """Shows blocks in one format.
 
     Args:
-        wanted: the format, of all columns.
+        wanted: the format of all columns.
     """
 
     def __init__(self, wanted: RowFormat) -> None:
@@ -397,7 +397,7 @@ class _TensorColumn(NamedTuple):
     decode: Callable[[pa.Array], list[Any]] | None = None
 
     def given(self, block: ArrowBlock, array: pa.Array) -> Any:
-        """Return the column, decoded if needed and not done yet."""
+        """Return the column; decode it if that is needed and not done yet."""
         if self.decode is None:
             return array
         known = block.decoded.get(self.name) if isinstance(block, DecodedBlock) else None
@@ -474,7 +474,7 @@ def _arrow(block: Block) -> ArrowBlock:
 
 
 def of_dicts(rows: list[dict[str, Any]]) -> ArrowBlock:
-    """Dicts as Arrow rows, with the types that their values have."""
+    """Return dicts as Arrow rows, with types inferred from their values."""
     batch = RowEncoder(None).encode(rows)
     return ArrowBlock(batch, Kinds(Features.from_arrow_schema(batch.schema)))
 

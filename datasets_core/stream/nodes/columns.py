@@ -28,11 +28,11 @@ from datasets_core.stream.nodes.node import Delivery, Node, Numbers, RowChange
 class Aligned(RowChange):
     """Rows with these columns.
 
-    Without known features values stay unchanged, and so do unexpected columns, which come last.
+    Without known features, values are unchanged, and so are unexpected columns, which come last.
 
     Attributes:
-        names: of the columns.
-        features: of the columns, if all streams have known ones.
+        names: names of the columns.
+        features: features of the columns, if those of all streams are known.
         paths: the paths in values of all streams that may be opened.
 
     >>> Aligned(("a", "b")).changed(DictBlock([{"b": 1}]), None).rows()
@@ -72,7 +72,7 @@ class ColumnChange(RowChange):
     """A change of columns.
 
     Attributes:
-        chooses_columns: True if fewer columns may be left, so that fewer are read.
+        chooses_columns: True if the change may leave fewer columns, so that fewer are read.
     """
 
     __slots__ = ()
@@ -85,7 +85,7 @@ class ColumnChange(RowChange):
 
     @property
     def null_row(self) -> Callable[[Delivery, int], Block] | None:
-        """Makes the replacement of a row whose values do not fit, given delivery and row; None: all values fit."""
+        """Function that replaces a row whose values do not fit, given delivery and row; None: all values fit."""
         return None
 
     @property
@@ -259,7 +259,7 @@ class Cast(_KeepsColumns):
 
     Args:
         wanted: the features by column.
-        is_all: True if they must be all columns.
+        is_all: True if they must include all columns.
     """
 
     wanted: Features
@@ -340,7 +340,7 @@ class Decoding(_KeepsColumns):
         return ArrowBlock(_with_schema(block.batch.columns, kinds), kinds)
 
     def features(self, before: Features) -> Features:
-        """Return the features with the change."""
+        """Return the features after the change."""
         return Features({name: _decoding(feature, self.is_on) for name, feature in before.items()})
 
 
@@ -358,7 +358,7 @@ def _decoding(feature: Any, is_on: bool) -> Any:
 
 
 def _once(kinds: Kinds, key: Any, make: Any) -> Kinds:
-    """Return the result of a change on some kinds; the same object at every call."""
+    """Return the result of a change on some kinds; every call returns the same object."""
     key = repr(key)
     found = kinds.kept.get(key)
     if found is None:
@@ -421,7 +421,7 @@ class NullOfMap:
         return known
 
     def _set_at(self, block: Block, numbers: Any) -> list[str] | None:
-        """Return the columns that it sets in one row; None if it fails."""
+        """Return the columns that the function sets in one row; None if it fails."""
         function = self.made.function.here()
         try:
             if self.is_batched:

@@ -54,12 +54,12 @@ MOST_KNOWN = 1_000_000
 class Quarantine:
     """Bad rows, as JSON lines or (`.parquet`) as a Parquet file.
 
-    Each block with bad rows rewrites a whole Parquet file, so it holds some thousands of rows at most; further rows become
-    JSON lines in a file next to it, with the same name and `.jsonl` appended.  A process remembers a
-    million failures: those after them may be written twice, if rows are read again.
+    Each block with bad rows rewrites a whole Parquet file, so it holds a few thousand rows at most; further rows become
+    JSON lines in a file next to it, with the same name and `.jsonl` appended.  A process remembers a million failures; later
+    ones may be written twice if rows are read again.
 
     Args:
-        path: of the file.
+        path: path of the file.
     """
 
     def __init__(self, path: str) -> None:
@@ -70,10 +70,10 @@ class Quarantine:
         self._rest: Quarantine | None = None
 
     def check(self) -> None:
-        """Raise an error for a file that rows cannot be written to.
+        """Raise an error if rows cannot be written to the file.
 
         Raises:
-            ConfigurationError: another kind of file, or one that is not on this machine.
+            ConfigurationError: the file is of another kind, or is not on this machine.
         """
         if is_url(self.path):
             raise ConfigurationError(
@@ -88,7 +88,7 @@ class Quarantine:
         """Write rows that failed, except those in the file already.
 
         Raises:
-            ConfigurationError: another file has this path; it stays unchanged.
+            ConfigurationError: the path belongs to another kind of file, which stays unchanged.
             DatasetDiskError: the file cannot be written.
         """
         origins = delivery.origins()
@@ -107,7 +107,7 @@ class Quarantine:
         return [record for record in records if self._is_new(_key(record))]
 
     def _is_new(self, key: int) -> bool:
-        """Return True if the row was not written before, as far as remembered, and remember it."""
+        """Return True if the row is not among those remembered as written, and remember it."""
         if key in self._known:
             return False
         if len(self._known) < MOST_KNOWN:
@@ -263,7 +263,7 @@ class ErrorPolicy:
         """Raise an error for a quarantine file of unknown kind.
 
         Raises:
-            ConfigurationError: its name has an unknown extension.
+            ConfigurationError: the name of the file has an unknown extension.
         """
         if self.file is not None:
             self.file.check()
@@ -280,7 +280,7 @@ class Ledger:
     """Counts of the rows that failed in one iteration of a stream, in all of its steps and lanes.
 
     Args:
-        policy: of the stream.
+        policy: error policy of the stream.
     """
 
     def __init__(self, policy: ErrorPolicy) -> None:
@@ -358,7 +358,7 @@ class Guard:
     """Handling of failed rows in a node.
 
     Attributes:
-        ledger: of the iteration.
+        ledger: the ledger of the iteration.
         action: one of `ACTIONS`.
         stage: name of the step.
         null: makes the replacement of a failed row; None: failed rows are not replaced.
@@ -376,8 +376,8 @@ class Guard:
         """Return the guard of a step; None: errors are raised.
 
         Args:
-            ledger: of the stream, if it has a policy.
-            action: of the step; None: that of the stream.
+            ledger: ledger of the stream, if it has a policy.
+            action: action of the step; None: that of the stream.
             stage, null: see `Guard`.
         """
         if action is None and (ledger is None or not ledger.policy.acts):
@@ -455,13 +455,14 @@ def isolated(
     call: Callable[[Delivery], Outcome],
     null: Callable[[Delivery, int], Block] | None,
 ) -> Outcome:
-    """Return the result for a batch at which a function failed: drop rows at which it fails alone, call it with the rest.
+    """Return the result for a batch at which a function failed: drop each row at which it fails alone, and call it with the
+    rest.
 
     Args:
         delivery: the batch.
-        error: of the function.
+        error: the error of the function.
         call: the function.
-        null: makes the replacement of a failed row, if the function returns one row for each.
+        null: makes the replacement of a failed row, if the function returns one row for each row.
     """
     count = delivery.block.num_rows
     failed: dict[int, Exception] = {}

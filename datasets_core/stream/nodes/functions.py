@@ -38,7 +38,7 @@ class Function:
     Attributes:
         call: the function.
         verb: the method it was passed to, for error messages.
-        kwargs: its keyword arguments.
+        kwargs: keyword arguments of the function.
         with_indices: True to pass row numbers after the rows.
         input_columns: the columns passed; None: the row itself.
         format: format of the rows passed.
@@ -215,7 +215,7 @@ class RowsMade(RowChange):
     """`map` on some rows.
 
     Attributes:
-        function: of the user.
+        function: the user's function.
         removed: columns removed before the update.
         result: the features of the result; None: values stay as the function returned them.
     """
@@ -262,7 +262,7 @@ class RowsMade(RowChange):
         return self.changed(block, numbers, failures)
 
     def _alone(self) -> RowsMade:
-        """Return the same without a pool, for sending to a worker."""
+        """Return the same object without a pool, for sending to a worker."""
         return RowsMade(self.function.here(), self.removed, self.result)
 
     def _made(self, block: Block, given: list[Any], found: list[Any]) -> Block:
@@ -404,11 +404,11 @@ def _first_failing(block: Block, shown: BlockFormatter) -> int | None:
 def in_process(
     kept: dict[str, Any], name: str, work: Callable[..., Any], block: Block, numbers: Numbers, failures: Failures | None
 ) -> Any:
-    """Return the result of some work on rows, in the process of this thread; in this process if its modules hold other values.
+    """Return the result of work on rows, done in the worker process of this thread, or here if modules differ between the two.
 
     Args:
         kept: caches the packed work.
-        name: of the function, for error messages.
+        name: name of the function, for error messages.
         work: takes the rows, their numbers, and the collector of failures, if any.
         block, numbers, failures: arguments of the work.
     """

@@ -47,7 +47,7 @@ def _made(call: Callable[[], object]) -> None:
 
 
 def fetch_first_rows(places: Sequence[tuple[Node, State]]) -> None:
-    """Fetch the next row of each node, which stays with its source; no function of the user is called."""
+    """Fetch the next row of each node, which its source keeps; no function of the user is called."""
     found = [first for node, state in places if (first := node.first_place(state)) is not None]
     ask_together([partial(_read, rows, place) for rows, place in found if rows.source.is_fetched])
 
@@ -74,7 +74,7 @@ class Marked(NamedTuple):
 
     Attributes:
         rows: the rows.
-        mark: what the job needs to make these rows first: plain JSON of some hundred bytes at most.
+        mark: what the job needs to make these rows first: plain JSON of a few hundred bytes at most.
     """
 
     rows: JobRows
@@ -97,7 +97,7 @@ class RowJob(ABC):
 
     @abstractmethod
     def batches(self, skip: int, *, in_order: bool, mark: Any = None) -> Generator[JobOutput]:
-        """Return the rows after the first `skip`, as they are made; each time from the beginning, or from a mark.
+        """Return the rows after the first `skip`, as they are made; each call starts at the beginning, or at a mark.
 
         Args:
             skip: rows to leave out.
@@ -107,7 +107,7 @@ class RowJob(ABC):
         """
 
     def num_rows(self) -> int | None:
-        """Return the number of rows; None if only generating them would tell."""
+        """Return the number of rows; None if unknown before the rows are generated."""
         return None
 
     def least_rows(self) -> int:
@@ -131,7 +131,7 @@ class GeneratedRows(Node):
         order: numbers of the jobs to read.
         every: with more logical shards than jobs, the number of shards of the one job: every `every`-th row is read.
         first: the first of these rows.
-        cursor: reads for two or more logical shards.
+        cursor: reads rows for two or more logical shards.
         label: name of the source in a combined stream; it begins the origin of rows without a file.
     """
 
@@ -191,7 +191,7 @@ class GeneratedRows(Node):
         """Return the rows of a block that belong to this node, from row `row` of the job on; None if it has no such rows.
 
         Args:
-            place: of the job in the order.
+            place: place of the job in the order.
             row: the first row that was not delivered.
             start: the number of the first row of the block.
             block: some rows of the job.
@@ -333,8 +333,8 @@ class RowsOfJobs(Source):
     """Source of rows that jobs generate one after the other.
 
     Attributes:
-        jobs: in order.
-        features: of the columns; None if only the rows tell.
+        jobs: the jobs, in order.
+        features: features of the columns; None if unknown before the rows are read.
         paths: the paths in values that may be opened.
         identity: returns a text and a hash of the content.
         first_schema: returns the schema of the first rows, which it may fetch; None if that is not possible.
@@ -360,7 +360,7 @@ class RowsOfJobs(Source):
         return self.identity()
 
     def known_features(self) -> Features | None:
-        """Features; if only the rows tell, those of the first rows, where they may be fetched."""
+        """Features; if they are unknown before the rows are read, those of the first rows, if these may be fetched."""
         if self.features is not None or self.first_schema is None:
             return self.features
         if not self._told:
@@ -393,7 +393,7 @@ class RowsOfJobs(Source):
 
 @dataclass(frozen=True, slots=True)
 class _Behind:
-    """The state after a row of a block: a job, the number of its first row, and the distance of two rows in it."""
+    """The state after a row of a block: a job, the number of its first row, and the distance between two rows in it."""
 
     place: int
     first: int

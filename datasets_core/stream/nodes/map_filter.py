@@ -59,10 +59,10 @@ def worked(
 
     Args:
         deliveries: the rows.
-        work: on some rows; pieces for workers are smaller.
+        work: does the work on some rows; pieces for workers are smaller.
         pool: does the work.
         ahead: number of pieces worked on ahead of the reader.
-        label: of the work, for the log.
+        label: description of the work, for the log.
     """
 
     def done(delivery: Delivery) -> tuple[Delivery, R]:
@@ -118,7 +118,7 @@ class Counted(Over):
 
 
 def numbered_from(delivery: Delivery, seen: int) -> Delivery:
-    """Return a delivery after `came` rows, with states that count them."""
+    """Return the delivery that follows `came` rows, with states that count these."""
     rows, after = range(seen, seen + delivery.block.num_rows), delivery.after
     return replace(delivery, numbers=rows, before=[delivery.before, seen], after=lambda row: [after(row), seen + row + 1])
 
@@ -349,7 +349,7 @@ def _rest(delivery: Delivery, outcome: Outcome, done: int, count: int, failed: i
         outcome: the result for it.
         done: number of its rows delivered.
         count: the number of the batch.
-        failed: how many rows failed before the batch.
+        failed: number of rows that failed before the batch.
         failed_behind: number of rows that failed up to its end.
     """
     made, rows = outcome.block, outcome.block.num_rows
@@ -487,7 +487,7 @@ class Rounds(Over):
     A state is `[state of the node below, rounds that ended]`.
 
     Attributes:
-        times: how many rounds there are; None: no end.
+        times: number of rounds; None: endless.
         turn: number of the first round, if the repetition is itself repeated.
     """
 
@@ -539,7 +539,7 @@ class Lists(Unmeasured):
     Attributes:
         size: rows of a list; None: all rows.
         by: columns with equal values; `size` is not used then.
-        is_whole: True to drop a last list that is shorter, or that ends with the rows.
+        is_whole: True to drop the last list if it is shorter, or if only the end of the rows ended it.
     """
 
     below: Node
@@ -550,7 +550,7 @@ class Lists(Unmeasured):
 
     @property
     def locality(self) -> Locality:
-        """See `Over.locality`: rows that share values may be in two parts."""
+        """See `Over.locality`: rows with equal values may be in two parts."""
         return Locality.SHARD if self.by else Locality.PART
 
     def blocks(self, state: State) -> Iterator[Delivery]:

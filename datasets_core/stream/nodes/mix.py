@@ -72,7 +72,7 @@ class Combination(Node):
         return self
 
     def _shuffled(self, seed: int, epoch: int) -> list[Node]:
-        """Return each node in an order of its own."""
+        """Return the nodes, each shuffled in its own order."""
         count = len(self.nodes)
         return [node.shuffle_among(count, seed, number, epoch) for number, node in enumerate(self.nodes)]
 
@@ -89,7 +89,7 @@ def summed(counts: Sequence[int | None]) -> int | None:
 
 
 def sizes_of(nodes: Sequence[Node]) -> list[int]:
-    """Return the relative sizes of nodes: in rows if all are known, else in files and the like."""
+    """Return the relative sizes of nodes: in rows if all numbers of rows are known, else in files or jobs."""
     rows = [node.most_rows for node in nodes]
     known = [count for count in rows if count is not None]
     return known if len(known) == len(nodes) else [node.num_parts for node in nodes]
@@ -105,14 +105,14 @@ _SLOW_SECONDS = 0.02
 class Mixed(Combination):
     """Rows of several nodes that take turns.
 
-    A state is `[number of picks, [the state of the Lookahead of each node]]`.  Whether a node has ended is looked up before the
-    pick after its last row, as a reader of single rows would find out.
+    A state is `[number of picks, [the state of the Lookahead of each node]]`.  Whether a node has ended is checked before the
+    pick that follows its last row, as a reader of single rows would do.
 
     Attributes:
         nodes: the rows.
-        turns: whose row is next.
-        stopping: when the rows end.
-        epoch: of the order.
+        turns: determines whose row is next.
+        stopping: the rule for when the rows end.
+        epoch: epoch of the order.
         clock: measures how long rows take.
     """
 
@@ -134,7 +134,7 @@ class Mixed(Combination):
         return None if lengths is None else num_of_rows(self.turns, lengths, self.stopping)
 
     def reach(self, count: int) -> int | None:
-        """See `Node.reach`: no node counts all its rows if each has as many as are picked."""
+        """See `Node.reach`: a node does not count all its rows if it has as many as are picked."""
         return count if self._have(self.turns.counts(count)) else Node.reach(self, count)
 
     def state_after(self, count: int) -> State | None:
@@ -200,7 +200,7 @@ class Mixed(Combination):
         return self._sharing(cursor, [stood[0] for stood in state[1]])
 
     def shuffle_parts(self, seed: int, epoch: int) -> Mixed:
-        """See `Node.shuffle_parts`: each node in an order of its own; turns are random."""
+        """See `Node.shuffle_parts`: each node has its own order, and turns are random."""
         return self._with(self._shuffled(seed, epoch), turns=self.turns.mixed(seed, epoch))
 
     # -- rows ----------------------------------------------------------------------------------------------------------
@@ -430,7 +430,7 @@ class Zip(Combination):
 
     Attributes:
         nodes: the rows.
-        epoch: of the order.
+        epoch: epoch of the order.
     """
 
     nodes: tuple[Node, ...]
@@ -451,11 +451,11 @@ class Zip(Combination):
         return self._with([node.in_turn(turn) for node in self.nodes], epoch=turn)
 
     def shuffle_parts(self, seed: int, epoch: int) -> Node | None:
-        """See `Node.shuffle_parts`: rows that form one row stay together."""
+        """See `Node.shuffle_parts`: rows that are combined to one row stay together."""
         return None
 
     def shard(self, index: int, count: int) -> Node | None:
-        """See `Node.shard`: all rows are read, so that rows that form one row stay together."""
+        """See `Node.shard`: all rows are read, so that rows that are combined to one row stay together."""
         return None
 
     def sharing(self, cursor: SharedCursor, state: State, clock: Callable[[], float] | None = None) -> Node:

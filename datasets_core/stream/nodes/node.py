@@ -42,7 +42,7 @@ class Delivery:
 
     Attributes:
         block: the rows.
-        numbers: of the rows.
+        numbers: the numbers of the rows.
         before: the state before the first row.
         after: returns the state after a row, by its number in the block.
         origins: returns the origins of the rows in their files; None without files, or for rows made from several.
@@ -58,7 +58,7 @@ class Delivery:
 class Node(ABC):
     """Rows in order, from any state on that the node returned.
 
-    Methods return None if only reading the rows would tell.
+    Methods return None if the result is unknown before the rows are read.
     """
 
     __slots__ = ()
@@ -73,7 +73,7 @@ class Node(ABC):
         """Yield the rows after a state, in non-empty blocks."""
 
     def batches(self, state: State, size: int | None) -> Iterator[Delivery]:
-        """Return the rows after a state in blocks of `size` rows (None: all), except the last."""
+        """Return the rows after a state in blocks of `size` rows (None: all); the last block may be smaller."""
         return batched(self.blocks(state), size)
 
     # -- counting and skipping -----------------------------------------------------------------------------------------
@@ -85,7 +85,7 @@ class Node(ABC):
 
     @property
     def length(self) -> int | None:
-        """The number of rows that a stream of this node reports: of its part, while `num_rows` counts all."""
+        """The number of rows that a stream of this node reports: only those of its part, whereas `num_rows` counts all."""
         return self.num_rows
 
     def reach(self, count: int) -> int | None:
@@ -98,7 +98,7 @@ class Node(ABC):
         """Return the state after this many rows, or after the last row, if it can be computed."""
 
     def skip(self, state: State, count: int) -> tuple[State, int]:
-        """Skip as many of the next `count` rows as is possible without making them; return the state after them, and their
+        """Skip those of the next `count` rows that can be skipped without making them; return the state after them, and their
         number.
         """
         return state, 0
@@ -108,7 +108,7 @@ class Node(ABC):
         """Check an untrusted state, without counts of failed rows, against the rows.
 
         Raises:
-            StreamStateError: it has another form, or is after the last row.
+            StreamStateError: the state has another form, or is after the last row.
         """
 
     # -- sizes, compared to those of other nodes -----------------------------------------------------------------------
@@ -131,8 +131,8 @@ class Node(ABC):
 
     @abstractmethod
     def shuffle_parts(self, seed: int, epoch: int) -> Node | None:
-        """Return the rows with the blocks, jobs or streams at the bottom in an order that a seed determines; None if that is
-        not possible.
+        """Return the rows with the source's blocks, jobs or streams in an order determined by a seed; None if that is
+        impossible.
         """
 
     def shuffle_among(self, others: int, seed: int, number: int, epoch: int) -> Node:
@@ -142,8 +142,8 @@ class Node(ABC):
         Args:
             others: number of streams that share the memory limit, including this one.
             seed: determines the order.
-            number: of the stream.
-            epoch: of the order.
+            number: number of the stream.
+            epoch: epoch of the order.
         """
         return self.shuffle_parts(seed_of(seed, number), epoch) or self
 
@@ -153,16 +153,14 @@ class Node(ABC):
 
     @abstractmethod
     def shard_jobs(self, index: int, count: int, *, is_contiguous: bool) -> Node | None:
-        """Return the rows of one of `count` parts of the jobs at the bottom; None if there are no jobs, or steps count rows."""
+        """Return the rows of one of `count` parts of the source's jobs; None if it has no jobs, or if steps count rows."""
 
     def of_shard(self, index: int, count: int) -> Node:
-        """Return a step that was put on a logical shard, with numbers and an order of its own."""
+        """Return the step, which now applies to a logical shard, with numbers and an order of its own."""
         return self
 
     def as_shard(self, index: int, count: int) -> Node:
-        """Return the step and what counts rows for it, which were put on a logical shard, with numbers and an order of their
-        own.
-        """
+        """Return the step and its counter of rows, for a logical shard, with numbers and an order of their own."""
         return self.of_shard(index, count)
 
     def labelled(self, label: str) -> Node:
@@ -181,7 +179,7 @@ class Node(ABC):
 
         Args:
             cursor: reads for all of them.
-            state: where this one will begin.
+            state: the state at which this one will begin.
             clock: see `timed_by`.
         """
 
@@ -204,7 +202,7 @@ class Node(ABC):
 
     @property
     def is_combination(self) -> bool:
-        """True if the rows at the bottom are those of several nodes."""
+        """True if the node below all steps combines several nodes."""
         return False
 
     @property
@@ -213,14 +211,14 @@ class Node(ABC):
         return False
 
     def first_place(self, state: State) -> tuple[Ordered, int] | None:
-        """Return the rows at the bottom whose positions are known, and the number of the first row that is read after
-        a state.
+        """Return the node below all steps, if its positions are known, and the number of its first row that is read after a
+        state.
         """
         return None
 
 
 class Locality(IntEnum):
-    """Rows below that a step needs at a time; each level includes the ones before it."""
+    """The rows below that a step needs to see together; a step of one level also works at the levels before it."""
 
     ALL = 0
     """All rows, in order."""
@@ -233,7 +231,7 @@ class Locality(IntEnum):
 
 
 class Over(Node):
-    """A node that makes rows of those of one node below.
+    """A node that makes its rows from those of one node below.
 
     A state is `[state of the node below, *own numbers]`, or that of the node below if there are none.
     """
@@ -244,7 +242,7 @@ class Over(Node):
     @property
     @abstractmethod
     def own_numbers(self) -> int:
-        """Count of numbers in the state besides the state of the node below."""
+        """How many numbers the state has in addition to the state of the node below."""
 
     @property
     @abstractmethod
@@ -354,7 +352,9 @@ class RowChange(Layer):
         """Return the rows, changed."""
 
     def attempted(self, block: Block, numbers: Numbers, failures: Failures) -> Block:
-        """Like `changed`; failed rows are recorded, and left out if that is allowed; then rows are tried one by one."""
+        """Like `changed`, but failed rows are recorded, and left out if that is allowed; after a failure, rows are tried one
+        by one.
+        """
         try:
             return self.changed(block, numbers)
         except Exception as error:
@@ -384,7 +384,7 @@ class RowChange(Layer):
 
 
 def batched(deliveries: Iterator[Delivery], size: int | None) -> Iterator[Delivery]:
-    """Deliveries in batches of `size` rows (None: all), except the last."""
+    """Yield the rows in batches of `size` rows (None: all); the last batch may be smaller."""
     return chain.from_iterable(map(_Waiting(size).add, chain(deliveries, (None,))))
 
 
@@ -529,7 +529,7 @@ def no_place(at: Any, start: State) -> StreamStateError:
 
 
 def check_reach(at: int, reach: int, what: str) -> None:
-    """Raise an error for a state after the last row or pick.
+    """Raise an error if a state is after the last row or pick.
 
     Raises:
         StreamStateError: there are fewer rows or picks.

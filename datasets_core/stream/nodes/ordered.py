@@ -59,11 +59,11 @@ class Ordered(Node):
     The state is the number of rows delivered.  Rows are counted only as far as needed.
 
     Args:
-        source: the rows at the bottom.
-        layers: from the bottom up: the order of rows, and changes of rows.
-        epoch: for the layers.
+        source: the rows below all layers.
+        layers: orders of rows and changes of rows, from the lowest layer up.
+        epoch: the epoch of the layers.
         shares: the part of the rows that is delivered, if other readers deliver the rest; several if a part was divided again.
-        turn: the epoch of the source; None: the same.
+        turn: the epoch of the source; None: the same epoch.
         expected: expectations of all readers of these rows.
         label: name of the source in a combined stream; the origin of rows without a file.
 
@@ -155,7 +155,7 @@ class Ordered(Node):
         """Return the rows as blocks; None if they are not in blocks.
 
         Args:
-            blocks: of the source, if known.
+            blocks: blocks of the source, if known.
         """
         blocks = self.source.blocks if blocks is None else blocks
         for layer in self.orders:
@@ -209,7 +209,7 @@ class Ordered(Node):
         return None
 
     def shuffle_parts(self, seed: int, epoch: int) -> Ordered | None:
-        """See `Node.shuffle_parts`: of blocks, whose rows keep their numbers."""
+        """See `Node.shuffle_parts`: blocks are shuffled, and their rows keep their numbers."""
         blocks = self.structure()
         return None if blocks is None else self.shared(BlocksInTurn(blocks, seed))
 
@@ -239,7 +239,7 @@ class Ordered(Node):
         return self if clock is None else self.timed_by(clock)
 
     def in_turn(self, turn: int) -> Ordered:
-        """See `Node.in_turn`: with the source in another epoch."""
+        """See `Node.in_turn`: the source is read in another epoch."""
         return Ordered(self.source, self._layers, self._epoch, self._shares, turn, self._expected, self._label)
 
     def labelled(self, label: str) -> Ordered:
@@ -292,9 +292,9 @@ class Ordered(Node):
 
         Args:
             state: the number of rows that were delivered.
-            size: rows of a block; None: as many as are made fast enough.
+            size: rows of a block; None: as many as can be made quickly.
             made: converts rows of the source.
-            given: what is delivered of them, given the number of the first row.
+            given: returns what is delivered of these, given the number of the first row.
         """
         reader = object()
         start, step = int(state), size or _FIRST_ROWS
@@ -333,7 +333,8 @@ class Ordered(Node):
                 self._expected.leave(reader)
 
     def _located(self, begin: int, start: int, step: int, reader: object, *, is_whole: bool) -> NextPositions:
-        """Return the positions of rows from `start` on, more of them the more were delivered; informs the source of later rows.
+        """Return the positions of rows from `start` on, more of them as more rows are delivered; informs the source of later
+        rows.
 
         Rows that cannot be read, since a file is damaged, do not affect earlier rows.
 
@@ -356,7 +357,7 @@ class Ordered(Node):
         return located
 
     def _foreseen(self, start: int, count: int) -> int:
-        """Return `reach` for `count` rows after `start`, as far as it is known without waiting."""
+        """Return `reach` for `count` rows after `start`, as far as this is known without waiting."""
         token = FORESEEING.set(True)
         try:
             return max(start, self._reached(start, count, 0))
@@ -466,8 +467,8 @@ class Piece(NamedTuple):
         start: the number of the first one.
         stop: the number after the last one.
         held: the rows.
-        behind: argument to continue reading after them.
-        num_bytes: their size in memory.
+        behind: the argument with which reading continues after them.
+        num_bytes: size of the rows in memory.
     """
 
     start: int
@@ -484,8 +485,8 @@ Opened: TypeAlias = Callable[[int, Any], Generator[Piece]]
 class SharedCursor:
     """Reads rows for several readers that advance together, in one walk and one process.
 
-    Pieces are kept until the last reader has passed them, as far as memory allows; a reader that falls further behind reads on
-    its own.
+    Pieces are kept until the last reader has passed them, as far as memory allows; a reader that falls further behind reads
+    separately.
     """
 
     def __init__(self) -> None:

@@ -36,10 +36,10 @@ _MOST_PLACES, _LEAST_PLACES = 1 << 14, 1 << 8  # of all readers, and of each
 
 
 class Expectations:
-    """Rows that several readers will read soon: each reader adds to the list and removes nothing of others.
+    """Rows that several readers will read soon: each reader adds its rows to the list, and does not remove those of others.
 
     Args:
-        tell: receives the rows, see `RowsByPlace.expect`.
+        tell: receives the rows; see `RowsByPlace.expect`.
 
     >>> told = []
     >>> expected = Expectations(lambda places, turns: told.append(places.tolist()))
@@ -110,7 +110,7 @@ class Origins:
     """Origins of rows: their files and row numbers.
 
     Attributes:
-        names: of the files.
+        names: the names of the files.
         files: for each row the index of its file in `names`.
         rows: for each row its number in its file.
     """
@@ -168,7 +168,7 @@ class Source(ABC):
         @property
         @abstractmethod
         def features(self) -> Features | None:
-            """Features of the columns; None if only the rows tell."""
+            """Features of the columns; None if unknown before the rows are read."""
 
         @property
         @abstractmethod
@@ -185,12 +185,12 @@ class Source(ABC):
 
     @property
     def changes_by_epoch(self) -> bool:
-        """True if each epoch has its own order, so that each iteration is an epoch of its own."""
+        """True if each epoch has its own order, so that each iteration is a new epoch."""
         return False
 
     @property
     def drawn_seed(self) -> int | None:
-        """Seed of that order, if it was drawn: states contain it."""
+        """Seed of the order (see `changes_by_epoch`), if it was drawn at random: states contain it."""
         return None
 
     def with_seed(self, seed: int) -> Self:
@@ -218,7 +218,7 @@ class Source(ABC):
         return self
 
     def indexes(self) -> list[BlockIndex]:
-        """The indexes of the files with blocks, in order."""
+        """Return the indexes of the files with blocks, in order."""
         return []
 
     def file_names(self) -> Sequence[str] | None:
@@ -232,7 +232,7 @@ class Source(ABC):
 
     @property
     def by_file(self) -> RowsOfFiles | None:
-        """The source itself, if its rows are known by their files and the numbers in them."""
+        """The source itself, if its rows are identified by file and row number; otherwise None."""
         return None
 
     @property
@@ -241,9 +241,7 @@ class Source(ABC):
         return None
 
     def read_names(self) -> tuple[str, ...] | None:
-        """Return the columns, found by reading one row of each of several streams; None for one stream, whose rows tell
-        them.
-        """
+        """Return the columns, found by reading one row of each of several streams; None for a single stream."""
         return None
 
     @property
@@ -258,10 +256,10 @@ class Source(ABC):
 
 
 class RowsByPlace(Source):
-    """Rows that are read by position; the defaults fit rows in memory.
+    """Rows that are read by position; the default methods suit rows in memory.
 
     The order of a shuffled or divided stream depends only on `blocks`, so that rows with the same structure come in the same
-    order regardless of where their bytes are.
+    order, wherever their bytes are stored.
     """
 
     __slots__ = ()
@@ -357,7 +355,7 @@ class NextPositions:
 
     Attributes:
         start: number of the first of them in the stream.
-        positions: of the rows.
+        positions: the positions of the rows.
     """
 
     start: int
@@ -365,12 +363,12 @@ class NextPositions:
 
     @property
     def count(self) -> int:
-        """Number of the rows."""
+        """Number of rows."""
         return len(self.positions.numbers)
 
     @property
     def stop(self) -> int:
-        """After the last."""
+        """Number after that of the last row."""
         return self.start + self.count
 
     def part(self, start: int, stop: int) -> Positions:

@@ -42,9 +42,9 @@ class Lookahead:
     """A stream with a buffer of read rows that were not drawn yet.
 
     Args:
-        node: its rows.
-        stood: result of `stands`: the state before the next row, the number of restarts, and flags: ended once (1), unknown
-            whether a row follows the last one given (2).
+        node: the node that yields the rows.
+        stood: result of `stands`: the state before the next row, the number of restarts, and flags: 1 if it ended once, 2 if it
+            is unknown whether a row follows the last one given.
         turn: the first turn of its rows, see `in_turn`.
     """
 
@@ -126,7 +126,7 @@ class Lookahead:
 
 
 class Clock:
-    """Seconds spent in one reader: it stops while others are read.
+    """Clock of the seconds spent in one reader: it stops while others are read.
 
     Args:
         now: the time.
@@ -169,7 +169,7 @@ class Shards(Node):
 
     @abstractmethod
     def limit(self, shard: int) -> int | None:
-        """Return the number of rows of one shard; None if only reading would tell."""
+        """Return the number of rows of one shard; None if unknown before the rows are read."""
 
     @abstractmethod
     def next_row(self, entry: Sequence[Any]) -> str | None:
@@ -204,11 +204,11 @@ class Shards(Node):
         return None
 
     def timed_by(self, clock: Callable[[], float]) -> Node:
-        """See `Node.timed_by`: each logical shard has a clock of its own."""
+        """See `Node.timed_by`: each logical shard has its own clock."""
         return self
 
     def sharing(self, cursor: SharedCursor, state: State, clock: Callable[[], float] | None = None) -> Node:
-        """See `Node.sharing`: they share what they read among themselves."""
+        """See `Node.sharing`: the logical shards share their reads among themselves."""
         return self
 
     def _entries(self, at: Any) -> list[Sequence[Any]]:
@@ -226,7 +226,7 @@ class PlacedShards(Shards):
 
     Attributes:
         rows: all rows.
-        places: of those that the logical shards give.
+        places: positions of the rows that the logical shards give.
     """
 
     rows: Ordered
@@ -238,7 +238,7 @@ class PlacedShards(Shards):
 
     @property
     def length(self) -> int:
-        """See `Node.length`: how many rows the logical shards give."""
+        """See `Node.length`: the number of rows that the logical shards give."""
         return self.places.num_rows
 
     @property
@@ -288,12 +288,12 @@ class ShardsInTurn(Shards):
     """Logical shards whose number of rows is only known by reading.
 
     A state has `[shard, rows given, state of its node]` for each; for one that is padded also the number of restarts and
-    whether it ended.  The next row is that of the shard with fewest rows given, the first of several: shards that are behind
+    whether it ended.  The next row comes from the shard that gave the fewest rows (the first of these): shards that are behind
     catch up.
 
     Attributes:
         own: the logical shards read, ascending.
-        shard_node: returns the node of one.
+        shard_node: returns the node of a shard.
         ends: one of `ENDS`: shards that end are passed over, or end all, or restart until all have ended.
     """
 
@@ -399,10 +399,10 @@ class _Shard:
     """A logical shard that is read.
 
     Args:
-        number: its number.
+        number: number of the logical shard.
         given: number of rows that it gave.
-        rows: yields more.
-        clock: runs meanwhile.
+        rows: yields its next rows.
+        clock: runs while they are read.
     """
 
     __slots__ = ("clock", "given", "is_over", "number", "rows")
@@ -412,7 +412,7 @@ class _Shard:
 
     @classmethod
     def at(cls, node: Node, entry: Sequence[Any], cursor: SharedCursor) -> _Shard:
-        """Return a logical shard at the position in its state."""
+        """Return a logical shard at the position that its state contains."""
         number, given, stood, *more = in_turn_entry(node, entry)
         rounds, ended = more or (0, 0)
         clock = _Clock()
@@ -426,7 +426,7 @@ class _Shard:
         return _entry(self.number, self.given, stood, rounds, flags & 1)
 
     def ready(self, want: int) -> int:
-        """Return the number of buffered rows, up to `want` if there are any."""
+        """Return the number of buffered rows, after reading until there are `want` or the rows end."""
         clock, begun = self.clock, time.perf_counter()
         clock.begun = begun
         while self.rows.num_waiting < want and self.rows.pull():
@@ -503,9 +503,9 @@ class EveryNth(Unmeasured):
     A state is `[state of the node below, rows read]`.
 
     Attributes:
-        index: of the logical shard.
+        index: number of the logical shard.
         count: number of logical shards.
-        cursor: reads for all shards.
+        cursor: reads rows for all shards.
     """
 
     below: Node

@@ -33,7 +33,7 @@ _LENGTH = 16
 
 
 class _Default(int):
-    """Default number: data that must be read in order has a cycle of 1 unless the user sets another one."""
+    """Number that the user did not set: data that must be read in order has a cycle of 1 unless the user sets another one."""
 
     def __reduce__(self) -> str:
         return "DEFAULT_CYCLE"
@@ -47,40 +47,41 @@ class ReadConfig:
     """Read order of files: how many at a time, how many rows of each in turn; compatible with TensorFlow Datasets.
 
     `interleave_cycle_length` files are open at a time.  They are visited in turn, and each visit gives
-    `interleave_block_length` rows; a file that ends within its block yields its rest, and the next file takes its slot
-    at the next visit.  So the order is that of the rows only within a block: the first 100 rows of a stream are not
-    those of `split="train[:100]"`, which are the first 100 of the dataset.  They are the same with
-    `interleave_cycle_length=1`, and wherever no `ReadConfig` is given: `as_dataset` and `load_dataset` then read row after
-    row.  For the same two lengths the order is the same on every machine and in every version.
+    `interleave_block_length` rows; a file that ends within its block yields its remaining rows, and the next file takes its
+    slot at the next visit.  So the order is that of the rows only within a block: the first 100 rows of a stream are not those
+    of `split="train[:100]"`, which are the first 100 of the dataset.  They are the same with `interleave_cycle_length=1`, and
+    wherever no `ReadConfig` is given: `as_dataset` and `load_dataset` then read row after row.  For the same two lengths the
+    order is the same on every machine and in every version.
 
     Args:
-        options: ignored; the `tf.data.Options` of other code, which may set attributes on it.
+        options: ignored: the `tf.data.Options` of existing code, which may set attributes on it.
         try_autocache: ignored: files are mapped, and the system keeps them.
         repeat_filenames: read the files repeatedly, without end; unlike with `repeat(None)`, the first files of an
-            epoch overlap with the last of the epoch before.  So that any row can be computed, this ends with each
-            16,384th file (64th epoch, where each has an order of its own; never before the fourth): all are read to their end.
+            epoch overlap with the last of the epoch before.  So that any row can be computed, this overlap is absent after
+            every 16,384 files (but not within four epochs, and after 64 epochs at the latest if each has its own order): there
+            all files are read to their end.
         add_tfds_id: add the column `tfds_id`: `"<file name>__<row in the file>"`.
-        shuffle_seed: seed of the order of files where `shuffle_files=True`; None draws one when the dataset is made,
+        shuffle_seed: seed of the order of files if `shuffle_files=True`; None draws one when the dataset is made,
             and states contain it.  Give one if several machines or processes divide the rows.
-        shuffle_reshuffle_each_iteration: False keeps one order of files for all epochs; None and True change it with each, so
-            that two files take turns in being first.
+        shuffle_reshuffle_each_iteration: False keeps one order of files for all epochs; None and True change it with each
+            epoch, so that two files take turns in being first.
         interleave_cycle_length: files open at a time; None for 16.  The default is 1 for data written in an order to keep
             (`disable_shuffling`).
         interleave_block_length: rows read from a file at a visit; None for 16.
-        input_context: read one file of `num_input_pipelines`, beginning with number `input_pipeline_id`: an object with
-            these attributes.
+        input_context: an object with the attributes `num_input_pipelines` and `input_pipeline_id`: every
+            `num_input_pipelines`-th file is read, beginning with number `input_pipeline_id`.
         experimental_interleave_sort_fn: the older name of `interleave_sort_fn`.
-        skip_prefetch, num_parallel_calls_for_decode, num_parallel_calls_for_interleave_files, override_buffer_size: have no
-            effect on the rows, and none here.
-        enable_ordering_guard: refuse to mix data that was written in an order to keep; False only warns.
+        skip_prefetch, num_parallel_calls_for_decode, num_parallel_calls_for_interleave_files, override_buffer_size: ignored:
+            they do not affect the rows.
+        enable_ordering_guard: refuse to mix data that was written in an order to keep (`disable_shuffling`); False only warns.
         assert_cardinality: ignored: the number of rows is recorded, and every file is checked against it.
         file_format: ignored: a dataset is read in the format that it was built in.
-        interleave_sort_fn: takes the list of `FileInstruction`s and returns the list to read: in another order, with files
-            left out, with other `skip` and `take`, also twice; but no files that are not in the list.
-        add_row_id: the same as `add_tfds_id`, as the column `row_id`.
+        interleave_sort_fn: takes the list of `FileInstruction`s and returns the list to read. It may reorder, leave out and
+            repeat files, and change `skip` and `take`, but add no other files.
+        add_row_id: add the same ids as `add_tfds_id`, in the column `row_id`.
 
     Raises:
-        ConfigurationError: an invalid value; raised on use for an attribute set later.
+        ConfigurationError: a value is invalid; for an attribute that is set later, raised when it is used.
 
     Example:
         >>> ReadConfig(interleave_cycle_length=3, interleave_block_length=2).shuffle_seed is None
@@ -114,7 +115,7 @@ class ReadConfig:
         """Raise an error for invalid values.
 
         Raises:
-            ConfigurationError: the first of them.
+            ConfigurationError: a value is invalid; the error names the first one.
         """
         for name in ("interleave_cycle_length", "interleave_block_length"):
             given = getattr(self, name)
@@ -203,10 +204,10 @@ def _whole(name: str, given: Any) -> int:
 
 
 class FileRows(NamedTuple):
-    """Consecutive rows of a file; a named tuple, since thousands are made.
+    """Consecutive rows of a file; a named tuple, which is cheap, since thousands are made.
 
     Attributes:
-        name: of the file.
+        name: name of the file.
         skip: number of rows before them.
         rows: number of the rows.
     """
@@ -220,8 +221,8 @@ def chosen_files(files: Sequence[FileRows], config: ReadConfig, lengths: Mapping
     """Return the rows to read of each file of a split expression.
 
     Args:
-        files: those of the expression.
-        config: selects and orders them.
+        files: the files of the expression.
+        config: selects and orders the files.
         lengths: rows of each file of the dataset.
 
     Raises:
@@ -277,7 +278,7 @@ def shuffled_files(count: int, seed: int, epoch: int) -> Ints:
     """Return the numbers of files in the order of an epoch.
 
     It differs from the order of the epoch before, and from that of the files themselves: in even epochs the first file comes
-    right after the second, in odd epochs right before it, and the unshuffled order among these is replaced.  Two files
+    right after the second, in odd epochs right before it, and a result equal to the unshuffled order is replaced.  Two files
     have only these two orders, regardless of the seed.
 
     >>> [shuffled_files(2, seed, epoch).tolist() for seed in range(2) for epoch in range(2)]
@@ -339,7 +340,7 @@ class Interleave:
         return self._rounds.places_of(files, rows)
 
     def first_behind(self, place: int) -> int:
-        """Return the next place after this one at which a file is read that was not read before."""
+        """Return the first place after this one at which a file is read that was not read before."""
         begun = self._openings
         found = int(begun.searchsorted(place, side="right"))
         return int(begun[found]) if found < len(begun) else self.num_rows
@@ -355,7 +356,7 @@ class Interleave:
 
     @cached_property
     def _ends(self) -> Ints:
-        """The row after each file, if files are read one after the other."""
+        """The position after the last row of each file, if files are read one after the other."""
         return np.cumsum(np.asarray(self.lengths))
 
     @cached_property
@@ -426,7 +427,7 @@ class _Rounds:
         return file, (rounds - self._first[file]) * self._block + within - before
 
     def _behind_cut(self, cut: int, places: Ints) -> tuple[Ints, Ints]:
-        """See `Interleave.at`, of places after one cut and before the next: the usual case, in half the time."""
+        """See `Interleave.at`, for places between two cuts: the usual case, in half the time."""
         if self._known is None or self._known[0] != cut:
             visited, ended = self._visited(np.array([cut]))
             ends = ended[0]
@@ -439,7 +440,7 @@ class _Rounds:
         return files[slot], rounds * self._block + within + done[slot]
 
     def _visited(self, cuts: Ints) -> tuple[Ints, Ints]:
-        """For the rounds after these cuts and for each slot: the file in it, and the rows of it and of the slots before it."""
+        """Return, for the rounds after these cuts and each slot, the file in it, its rows, and those of the slots before."""
         rounds = self._cuts[cuts][:, None]
         keys = np.arange(self._slots) * self._span + rounds
         files = self._by_slot[np.searchsorted(self._keys, keys, side="right") - 1]
@@ -475,7 +476,7 @@ class _Rounds:
 def _distinct(values: Ints) -> tuple[Ints, Ints]:
     """Return the distinct values, ascending, and for each value its index among them.
 
-    `np.unique` does the same, and imports `numpy.ma` for it: 25 ms.
+    `np.unique` does the same, but imports `numpy.ma` first, which takes 25 ms.
 
     >>> [found.tolist() for found in _distinct(np.array([7, 3, 7]))]
     [[3, 7], [1, 0, 1]]
@@ -490,7 +491,7 @@ def _distinct(values: Ints) -> tuple[Ints, Ints]:
 
 
 def _first_visits(visits: list[int], slots: int) -> list[int]:
-    """Return the number of the first visit of each file, all visits counted: it comes when the first slot is free.
+    """Return the number of the first visit of each file, counted over all files: it comes when the first slot is free.
 
     >>> _first_visits([2, 1, 1, 1], 2)
     [0, 1, 3, 4]
@@ -557,12 +558,12 @@ class EndlessFileTurns:
     """The files of one epoch after the other; files of the next epoch take the slots that become free in the last.
 
     So that any row can be computed without those before it, epochs are grouped into *stretches*: a stretch is read to the end
-    of its last file, and the next one begins like the first.  Only as many epochs of a stretch are planned as the requested
-    rows need.
+    of its last file, and the next one begins like the first.  Only the epochs of a stretch that the requested rows need are
+    planned.
 
     Args:
         lengths: rows of each file; not all zero.
-        order: of the files, by the number of the epoch, counted from the first.
+        order: returns the order of the files in an epoch, given its number, counted from the first.
         cycle, block: see `Interleave`.
         epochs: number of epochs of a stretch; see `epochs_of_stretch`.
 
@@ -651,10 +652,10 @@ class _Stretch:
 
 
 def epochs_of_stretch(num_files: int, *, changes: bool) -> int:
-    """Return the number of epochs after which all files are read to their end.
+    """Return the number of epochs of a stretch: at its end, all files are read to their end.
 
     Args:
-        num_files: of an epoch.
+        num_files: number of files of an epoch.
         changes: True if each epoch has its own order.
 
     >>> epochs_of_stretch(1000, changes=True), epochs_of_stretch(10, changes=False), epochs_of_stretch(10, changes=True)

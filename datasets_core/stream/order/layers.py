@@ -32,8 +32,8 @@ class Permutation:
     """A bijection on `range(size)`.
 
     Args:
-        size: how many numbers there are.
-        key: determines the order, by its text.
+        size: number of integers to permute.
+        key: its text determines the order.
 
     >>> order = Permutation(5, "key")
     >>> sorted(order.at(np.arange(5)).tolist())
@@ -83,10 +83,10 @@ class Permutation:
 
 
 class Permutations:
-    """Bijections by number, each on a `range` of its own size; the same for the same key, number and size.
+    """Numbered bijections, each on a `range` of its own size; they depend only on key, number and size.
 
     Args:
-        key: determines the orders, by its text.
+        key: its text determines the orders.
 
     >>> orders = Permutations("key")
     >>> which, sizes, places = np.array([0, 0, 0, 1, 1]), np.array([3, 3, 3, 2, 2]), np.array([0, 1, 2, 0, 1])
@@ -106,7 +106,7 @@ class Permutations:
         Args:
             which: for each place the number of its bijection.
             sizes: for each place the size of that bijection: 2**53 at most.
-            places: of them.
+            places: the places.
         """
         limits = np.asarray(sizes, np.int64).astype(np.uint64)
         bits = np.frexp((limits - np.uint64(1)).astype(np.float64))[1].astype(np.uint64)
@@ -122,7 +122,7 @@ class Permutations:
         return found.astype(np.int64)
 
     def _stepped(self, values: _Words, low: _Words, masks: tuple[_Words, _Words], tweaks: _Words) -> _Words:
-        """Return one step within the bits of each bijection: the upper bits and the lower bits change in turn."""
+        """Return the numbers after one step, within the bits of each bijection: upper and lower bits change in turn."""
         upper, lower = values >> low, values & masks[1]
         for number, key in enumerate(self._keys):
             if number % 2:
@@ -139,7 +139,7 @@ def _words_of(key: tuple[int | str, ...], count: int) -> list[np.uint64]:
 
 
 def _hashed(words: _Words) -> _Words:
-    """Return the numbers, each mixed well, as splitmix64 does."""
+    """Return the numbers, each hashed as in splitmix64."""
     words = (words ^ (words >> np.uint64(30))) * _MIX_1
     words = (words ^ (words >> np.uint64(27))) * _MIX_2
     return words ^ (words >> np.uint64(31))
@@ -157,7 +157,7 @@ class Count(Protocol):
     """Rows that are counted only as far as needed."""
 
     def reach(self, count: int) -> int:
-        """`count`, or the number of rows if that is less."""
+        """Return `count`, or the number of rows if that is less."""
         ...
 
 
@@ -166,7 +166,7 @@ Size: TypeAlias = "int | Count"
 
 
 def reached(size: Size, count: int) -> int:
-    """`count`, or the number of rows if that is less.
+    """Return `count`, or the number of rows if that is less.
 
     >>> reached(10, 3), reached(10, 30)
     (3, 10)
@@ -195,7 +195,7 @@ class Layer(ABC):  # noqa: B024 - the two kinds of it have the abstract methods
 
     @property
     def needs_numbers(self) -> bool:
-        """True if it has to know the numbers of rows."""
+        """True if the layer needs the numbers of rows."""
         return False
 
     @property
@@ -212,17 +212,17 @@ class Layer(ABC):  # noqa: B024 - the two kinds of it have the abstract methods
         return turns
 
     def places_below(self, places: Ints, turns: Ints | int, epoch: int) -> Ints:
-        """Return the places below, of rows at these places; `turns` are the epochs of those below, `epoch` is that of the
+        """Return the places below for rows at these places; `turns` are the epochs of the rows below, `epoch` that of the
         stream.
         """
         return places
 
     def span_below(self, places: Ints, start: int, stop: int) -> tuple[int, int]:
-        """Return the run of rows below that the rows from `start` to `stop` need, counted among those of all these places."""
+        """Return the run of rows below, counted among those of all these places, that the rows from `start` to `stop` need."""
         return start, stop
 
     def row_above(self, places: Ints, row: int) -> int:
-        """Return the number, among rows at these places, of the one that row `row` of those below belongs to."""
+        """Return which of the rows at these places the row number `row` below belongs to."""
         return row
 
     def made(self, block: Block, numbers: Ints, origins: Callable[[], Origins]) -> Block:
@@ -234,8 +234,8 @@ class OrderLayer(Layer):
     """Rows by position, made from rows by position of the layer below.
 
     Attributes:
-        mixes: True if neighbours come from places far apart, so that all that a block needs is read before any of it is given.
-        permutes: True if each row below comes once.
+        mixes: True if neighbours come from places far apart, so that all rows of a block are read before the first is given.
+        permutes: True if each row below comes exactly once.
     """
 
     __slots__ = ()
@@ -249,7 +249,7 @@ class OrderLayer(Layer):
 
     @abstractmethod
     def below(self, places: Ints, epoch: int) -> Ints:
-        """Return the places below, of rows at these places."""
+        """Return the places below for rows at these places."""
 
     @property
     def order(self) -> OrderLayer:
@@ -261,11 +261,11 @@ class OrderLayer(Layer):
         return False
 
     def reach(self, count: int) -> int:
-        """`count`, or the number of places if that is less, without counting more rows below than needed."""
+        """Return `count`, or the number of places if that is less, without counting more rows below than needed."""
         return min(count, self.num_rows)
 
     def largest_window_bytes(self) -> int | None:
-        """Decoded bytes of the largest windows in memory; None: it has no windows of blocks."""
+        """Return the decoded bytes of the largest windows in memory; None: there are no windows of blocks."""
         return None
 
     def structure(self, blocks: RowBlocks, epoch: int) -> RowBlocks | None:
@@ -348,7 +348,7 @@ class Cut(OrderLayer):
 
 @dataclass(frozen=True, slots=True)
 class Slice(_AsFarAsAsked):
-    """The rows below from `start` to `stop`, as far as they exist.
+    """The rows below from `start` to `stop`, or to the last one that exists.
 
     >>> Slice(10, 7, 100).num_rows, Slice(10, 7).below(np.arange(3), 0).tolist()
     (3, [7, 8, 9])
@@ -407,7 +407,7 @@ class Repeated(_AsFarAsAsked):
         return places // self._round(places) + turns * (self.times or 1)
 
     def _round(self, places: Ints) -> np.int64:
-        """Return the rows of a round; any number above the places if all of them are in the first."""
+        """Return the number of rows of a round; if all the places are in the first round, any number above them."""
         return np.int64(max(1, reached(self.size, int(places.max()) + 1 if len(places) else 1)))
 
     def structure(self, blocks: RowBlocks, epoch: int) -> RowBlocks | None:
@@ -427,9 +427,9 @@ class Shuffled(OrderLayer):
     Args:
         size: number of rows.
         window: rows of a window; most come from distant blocks.
-        seed: of the order.
+        seed: seed of the order.
         reshuffles: True if each round of a repetition has its own order.
-        stays: True to keep rows in their window: no block is moved, since distant reads are expensive.
+        stays: True to keep rows in their window and move no block, since distant reads are expensive.
     """
 
     size: int
@@ -495,7 +495,7 @@ class Grouped(_AsFarAsAsked):
     Args:
         size: number of rows.
         length: rows of a list.
-        is_whole: leave out a last list that is shorter.
+        is_whole: True to leave out the last list if it is shorter.
 
     >>> Grouped(5, 2, False).below(np.array([0, 2]), 0).tolist()
     [0, 1, 4]
@@ -551,7 +551,7 @@ class Grouped(_AsFarAsAsked):
 
 
 def even_runs(size: int, parts: int, unit: int = 1) -> list[range]:
-    """`size` rows in runs that differ by one unit at most, each beginning at a multiple of `unit`.
+    """Return `size` rows in runs that differ by one unit at most; each begins at a multiple of `unit`.
 
     >>> even_runs(10, 3), even_runs(10, 2, unit=4)
     ([range(0, 4), range(4, 7), range(7, 10)], [range(0, 8), range(8, 10)])

@@ -1,7 +1,7 @@
 """`MixtureSchedule`: the source of each row of a mixture, by arithmetic: in turn, or by weights.
 
-The picks are in blocks. The counts of the sources in a block depend only on its number, and the order within the block on a
-key, so that any place can be read first.
+The picks are in blocks. The counts of the sources in a block depend only on its number, and the order within the block only on
+a key, so that any place can be read first.
 """
 
 from __future__ import annotations
@@ -56,7 +56,7 @@ def _strewn(counts: Sequence[int], chances: np.ndarray[tuple[int], np.dtype[np.f
 
 
 def _drawn(counts: list[int], size: int, chances: list[float]) -> list[int]:
-    """Picks one by one: pick j of a source comes in a window of places, and all windows together can be kept.
+    """Return picks drawn one by one: pick j of a source comes within a window of places, and all windows can be kept together.
 
     The window of pick j of n in a block of s begins at place j s // n, and ends at (j+1) s / n, or the next whole number: a
     source that is picked once in each of its windows is always less than one pick from its share (proportionate fairness). A
@@ -106,7 +106,7 @@ _KEPT_ORDERS = 256
 
 
 class Stopping(StrEnum):
-    """End of a mixture of sources: of datasets, of streams, and of their sources."""
+    """Rule for the end of a mixture: of datasets, of streams, or of their sources."""
 
     FIRST_EXHAUSTED = "first_exhausted"
     """With the source that ends first."""
@@ -120,7 +120,7 @@ class Stopping(StrEnum):
         """Return the strategy with a name.
 
         Raises:
-            ConfigurationError: unknown name.
+            ConfigurationError: the name is unknown.
 
         >>> Stopping.of("all_exhausted").replaces
         True
@@ -133,12 +133,12 @@ class Stopping(StrEnum):
 
     @property
     def replaces(self) -> bool:
-        """True if sources that ended begin again."""
+        """True if sources that have ended begin again."""
         return self is not Stopping.ALL_EXHAUSTED_WITHOUT_REPLACEMENT
 
 
 class MixtureSchedule(Protocol):
-    """The source of each row."""
+    """The sequence of sources from which the rows of a mixture come."""
 
     @property
     def num_sources(self) -> int:
@@ -158,7 +158,7 @@ class MixtureSchedule(Protocol):
         ...
 
     def mixed(self, seed: int, epoch: int) -> MixtureSchedule:
-        """Return random turns, with the same shares."""
+        """Return a schedule of random turns with the same shares."""
         ...
 
 
@@ -167,7 +167,7 @@ class InTurn:
     """The sources in turn, repeatedly.
 
     Attributes:
-        num_sources: how many there are.
+        num_sources: number of sources.
         first: the source of the first row.
 
     >>> InTurn(3).picks(2, 7).tolist(), InTurn(3).counts(4)
@@ -198,7 +198,7 @@ class InTurn:
 
 @dataclass(frozen=True, slots=True)
 class Weighted:
-    """Each source as often as its weight requires.
+    """A schedule in which each source comes as often as its weight requires.
 
     If the weights are fractions with a denominator of at most a thousand, such as percentages, each block has exactly these
     counts, and before any row each source is less than one pick away from its share. Otherwise this is true between blocks.
@@ -207,7 +207,7 @@ class Weighted:
         shares: cumulative weights, as parts of `_WHOLE`.
         block: picks of a block.
         key: seed of the orders of blocks.
-        lanes: chooses the blocks of a logical shard of the rows.
+        lanes: selects the blocks of one logical shard.
 
     >>> turns = Weighted.of([0.75, 0.25], (7,))
     >>> turns.counts(4000)
@@ -222,10 +222,10 @@ class Weighted:
 
     @classmethod
     def of(cls, weights: Sequence[float], key: Key) -> Self:
-        """Turns by weights, whose sum counts as one.
+        """Return turns by weights, which are divided by their sum.
 
         Raises:
-            ConfigurationError: a weight below one in a million.
+            ConfigurationError: a weight is below one in a million.
         """
         exact = [Fraction(weight) for weight in weights]
         total = sum(exact)
@@ -306,10 +306,10 @@ class Weighted:
 
 @dataclass(frozen=True, slots=True)
 class Staged:
-    """Weights that change at some rows.
+    """A schedule whose weights change at some rows.
 
     Attributes:
-        stages: the row that each begins at, ascending from 0, and the turns in it.
+        stages: for each stage, the row at which it begins, ascending from 0, and its turns.
 
     >>> turns = Staged(((0, Weighted.of([1, 0], (0,))), (100, Weighted.of([1, 1], (0,)))))
     >>> turns.counts(200)
@@ -364,14 +364,15 @@ def mixture_schedule(weights: Weights | None, num_sources: int, seed: int, epoch
 
 
 def checked_weights(weights: Any, num_sources: int, stopping: Stopping) -> Weights | None:
-    """Probabilities as a user gave them, as plain numbers.
+    """Check the probabilities that a user gave, and return them as plain numbers.
 
     >>> checked_weights({0: [1, 0], 1000: [0.5, 0.5]}, 2, Stopping.FIRST_EXHAUSTED)
     {0: (1.0, 0.0), 1000: (0.5, 0.5)}
 
     Raises:
-        ArgumentTypeError: they are no numbers.
-        ConfigurationError: they are not one for each source, below 0, do not sum up to 1, or have rows never come.
+        ArgumentTypeError: the probabilities are not numbers.
+        ConfigurationError: there is not one for each source, one is below 0, they do not sum to 1, or a dataset would never be
+            exhausted.
     """
     if weights is None:
         return None
@@ -443,7 +444,7 @@ def num_of_rows(turns: MixtureSchedule, lengths: Sequence[int], stopping: Stoppi
 
 
 def _pick_of(turns: MixtureSchedule, source: int, row: int) -> int:
-    """Return the pick after the one that gives a row of a source, rows counted from 1; 0 counts as 1."""
+    """Return the number of picks up to and including the one that gives a row of a source, counted from 1; 0 counts as 1."""
     low, high = 0, 1
     while turns.counts(high)[source] < max(1, row):
         low, high = high, 2 * high

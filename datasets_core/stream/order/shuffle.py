@@ -34,10 +34,10 @@ _KNOWN_EPOCHS = 2  # orders that are kept: a repeated stream reads the end of on
 
 @dataclass(frozen=True, slots=True)
 class _Turns:
-    """Blocks in an order of their own.
+    """Blocks in the order of an epoch.
 
     Attributes:
-        numbers: of the blocks.
+        numbers: numbers of the blocks.
         ends: the place after each.
     """
 
@@ -56,7 +56,7 @@ class _Turns:
         return cls(numbers, np.cumsum(blocks.rows[numbers]))
 
     def rows_at(self, places: Ints, blocks: RowBlocks) -> Ints:
-        """Return the rows at these places, of blocks that each have their rows in order."""
+        """Return the rows at these places, if the rows of each block keep their order."""
         which = np.searchsorted(self.ends, places, side="right")
         numbers = self.numbers[which]
         found: Ints = places - self.ends[which] + blocks.ends[numbers]
@@ -68,7 +68,7 @@ class BlocksInTurn(OrderLayer):
     """The blocks below in a random order, each with its rows in their order.
 
     Args:
-        blocks: of the rows below.
+        blocks: the blocks of the rows below.
         seed: determines the order.
 
     >>> layer = BlocksInTurn(RowBlocks.of([2, 3, 1]), seed=1)
@@ -106,8 +106,8 @@ class _Windows:
         turns: the blocks.
         begins: the places at which windows begin, and the place after the last; a block larger than a window counts as one
             window.
-        numbers: of these windows, and one after them; a block that is cut into several windows has several numbers.
-        orders: of the rows of the windows.
+        numbers: the numbers of these windows, and one after them; a block that is cut into several windows has several numbers.
+        orders: the permutations of the rows of the windows.
     """
 
     turns: _Turns
@@ -146,16 +146,17 @@ class ShuffledBlocks(OrderLayer):
     numbers for each block.  The first windows are small, so that the first rows come early: of 1, 2, 4… blocks.
 
     The shuffle is not uniform.  64 blocks of 500 rows, in windows of 16 blocks: after the first windows 256 consecutive rows
-    come from all 16 blocks of their window, and two rows that were neighbours come 1,800 rows apart in the median, where a
-    uniform shuffle of all 32,000 rows has them 9,400 apart.  With lanes the rows of a step come from as many windows.
+    come from all 16 blocks of their window, and two rows that were neighbours are 1,800 rows apart (median), compared with
+    9,400 in a uniform shuffle of all 32,000 rows.  With lanes, the rows of a training step come from as many windows as there
+    are lanes.
 
     Args:
-        blocks: of the rows below.
-        seed: of the order.
+        blocks: the blocks of the rows below.
+        seed: seed of the order.
         buffer_rows: rows of a window, or those of 16 blocks if that is more; None: as many as its bytes allow.
-        window_bytes: decoded bytes of the windows of all lanes together, exceeded by a row of each at most.  A block
-            larger than a window is cut into windows of its own.
-        lanes: equal runs of the result; the rows of two runs do not mix.
+        window_bytes: decoded bytes of the windows of all lanes together, exceeded by at most one row of each.  A block larger
+            than a window is cut into several windows.
+        lanes: number of equal runs of the result; the rows of two runs do not mix.
         reshuffles: True if each round of a repetition has its own order.
 
     >>> layer = ShuffledBlocks(RowBlocks.of([2, 3, 2]), seed=1)
@@ -256,7 +257,7 @@ class ShuffledBlocks(OrderLayer):
 
 
 def _windows(reach: memoryview, shards: list[int]) -> Iterator[int]:
-    """Yield the first piece of each window: a window has as many pieces as fit; the first windows of a lane have 1, 2, 4….
+    """Yield the first piece of each window: a window takes as many pieces as fit; the first windows of a lane have 1, 2, 4….
 
     Args:
         reach: for each piece, the one after the last that fits into the same window.
@@ -285,17 +286,17 @@ ENDS = ("keep", "drop", "pad")
 class ShardPositions(OrderLayer):
     """Some logical shards (lanes) of an order; each is a run of its rows, and they yield one row each, round after round.
 
-    Rows come by their number in their lane, and rows of one number by their lanes.  Lanes that are behind, since another
+    Rows are ordered by their number in their lane, and rows with the same number by lane.  Lanes that are behind, since another
     reader read fewer of their rows, catch up first.  A lane that has ended is passed over.
 
     Attributes:
         own: the lanes read, ascending.
         starts: for each the place of its first row in the order.
         lengths: for each its number of rows there.
-        limits: for each the number of rows it yields: more than its length if rows are repeated, or pad it.
+        limits: for each the number of rows it yields: more than its length if rows are repeated or pad it.
         given: for each the number of rows it yielded before.
         period: number of rows of the order, if it is repeated: each round begins that many positions after the one before.
-        rounds: number of rounds; further rows are those of the last round again.
+        rounds: number of rounds; after them, the rows of the last round come again.
     """
 
     own: tuple[int, ...]
@@ -315,8 +316,8 @@ class ShardPositions(OrderLayer):
             size: number of rows.
             shards: number of lanes.
             own: the lanes read.
-            ends: one of `ENDS`: lanes of different length keep all rows, drop the last one, or repeat rows up to the longest.
-            times: how often the rows are repeated; None: endlessly.
+            ends: one of `ENDS`: lanes of different lengths keep all rows, drop the last one, or repeat rows up to the longest.
+            times: number of repetitions of the rows; None: endless.
 
         >>> ShardPositions.of(7, 3, (0, 1, 2)).below(np.arange(7), 0).tolist()
         [0, 3, 5, 1, 4, 6, 2]
@@ -336,7 +337,7 @@ class ShardPositions(OrderLayer):
         return cls(own, starts, lengths, limits, (0,) * len(own), size, times)
 
     def behind(self, given: tuple[int, ...]) -> Self:
-        """Return the rows that remain after each lane yielded the number in `given`."""
+        """Return the rows that remain after each lane has yielded its number of rows in `given`."""
         return replace(self, given=tuple(map(min, given, self.limits)))
 
     def alone(self, shard: int) -> Self:
@@ -381,7 +382,7 @@ class ShardPositions(OrderLayer):
 
     @cached_property
     def _spans(self) -> _Spans:
-        """The rounds in which the same lanes yield rows."""
+        """Return the spans of rounds in which the same lanes yield rows."""
         given, limits = (np.array(each, np.int64) for each in (self.given, self.limits))
         borders = np.unique(np.concatenate([given, limits]))
         begins, sizes, rows, shards = [], [], [], []

@@ -23,7 +23,7 @@ from datasets_core.stream.sources.block_reader import BlockFile, FileIndex
 
 
 def to_bytes(indexes: Sequence[FileIndex]) -> bytes:
-    """Return the indexes of files that all have a schema.
+    """Return the indexes of files as bytes; all files must have a schema.
 
     >>> index = FileIndex.of(pa.schema({"a": pa.int64()}), np.array([2, 3]), np.array([16, 24]), (99, "tag"))
     >>> [found.rows.tolist() for found in from_bytes(to_bytes([index, index]))]
@@ -211,7 +211,7 @@ class BlockIndex:
         return next(file.name for file, index in zip(self.files, self._found, strict=False) if index.schema is schema)
 
     def _grow(self, count: int | None) -> None:
-        """Read more footers: few at first, since few may be enough."""
+        """Read more footers; only a few at first, since these may be enough."""
         if self._failure is not None:
             raise self._failure.with_traceback(None)
         first = len(self._found)
@@ -236,7 +236,7 @@ class BlockIndex:
             self._save()
 
     def _files_for(self, count: int | None) -> int:
-        """Return the number of footers to read: enough if other files are like the known ones; few if few are known."""
+        """Return the number of footers to read: enough if other files are like the known ones, but few while few are known."""
         known = len(self._found)
         if count is None:
             return _MOST_AT_A_TIME
@@ -246,7 +246,7 @@ class BlockIndex:
         return min(self._step, max(1, -(-(count - self.num_known_rows) // mean)))
 
     def _foresee(self, count: int) -> None:
-        """Meanwhile request footers of files that will be needed for this many rows."""
+        """Request in advance the footers of files that will be needed for this many rows."""
         while (number := len(self._found)) in self._ready and self.num_known_rows < count:
             self._learned([self._taken(number)])
         if self.num_known_rows < count and not self.is_whole and not self.files[number].is_local and self._failure is None:
@@ -327,7 +327,7 @@ class BlockIndex:
         IndexCache.of_settings().put(key, to_bytes(self._found))
 
     def versions(self, count: int) -> list[tuple[int, str]]:
-        """Return the versions of the first `count` files; reads footers that are not known."""
+        """Return the versions of the first `count` files; reads the footers that are not known yet."""
         with self._lock:
             self._look_up()
             while (first := len(self._found)) < count:
@@ -339,7 +339,7 @@ class BlockIndex:
             return [index.version for index in self._found[:count]]
 
     def rely(self, count: int) -> None:
-        """Note that rows or states depend on the first `count` files: these may not change."""
+        """Record that rows or states depend on the first `count` files: these must not change."""
         self.is_shown, self.num_relied = True, max(self.num_relied, count)
 
     def forget_saved(self) -> bool:
@@ -359,10 +359,10 @@ class BlockIndex:
             return True
 
     def forget(self, name: str) -> bool:
-        """Drop the saved index of a file that has changed; return True if all footers are read again, as no row was read yet.
+        """Drop the saved index of a changed file; return True if all footers are read again, since no row was read yet.
 
         Args:
-            name: of the file.
+            name: name of the file.
         """
         with self._lock:
             changed = [file for file in self.files if file.name == name]
@@ -404,7 +404,7 @@ class BlockIndex:
         return [index.num_rows for index in self._found]
 
     def located(self, rows: Ints) -> BlockPositions:
-        """Return the blocks of rows that `reach` has reached."""
+        """Return the positions, in blocks, of rows up to which `reach` has counted."""
         blocks = np.searchsorted(self.ends, rows, side="right")
         try:
             return BlockPositions(blocks, rows - (self.ends[blocks] - self._rows[blocks]))

@@ -26,10 +26,10 @@ class FileIndex:
     """Blocks of the rows of one file.
 
     Attributes:
-        schema: of the selected columns; None for a file that is left out.
-        rows: of each non-empty block.
+        schema: schema of the selected columns; None for a file that is left out.
+        rows: number of rows of each non-empty block.
         sizes: bytes of each decoded block, all columns counted.
-        numbers: of the blocks in the file.
+        numbers: numbers of the blocks in the file.
         firsts: for each block the number in the file of its first row.
         version: identity of the file's content: its size, and an ETag or the like.
     """
@@ -65,7 +65,7 @@ class FileIndex:
 
 
 class BlockFile(Protocol):
-    """A file that is read block by block.  It pickles; what it keeps open belongs to one process."""
+    """A file that is read block by block.  It can be pickled; what it keeps open belongs to one process."""
 
     @property
     def name(self) -> str:
@@ -91,8 +91,8 @@ class BlockFile(Protocol):
         """Return the index: one request for a remote file, none if it is known.
 
         Raises:
-            FileFormatError: not a file of the format, or truncated.
-            DownloadError: it cannot be fetched.
+            FileFormatError: the file is not of the format, or is truncated.
+            DownloadError: the file cannot be fetched.
         """
         ...
 
@@ -112,21 +112,21 @@ class BlockFile(Protocol):
         """Return the bytes of some blocks, for `read`, with as few requests as possible; may be called in another thread.
 
         Raises:
-            DownloadError: they cannot be fetched.
+            DownloadError: the blocks cannot be fetched.
             FileChangedError: the file has changed.
         """
         ...
 
     def read(self, block: int, columns: Sequence[str] | None, fetched: Any = None) -> Generator[pa.RecordBatch]:
-        """Yield the rows of a block, checked, in pieces of bounded size, decoded one by one.
+        """Check the rows of a block, and yield them in pieces of bounded size, decoded one by one.
 
         Args:
-            block: its number.
-            columns: those to read, in this order; None: all selected ones.
+            block: number of the block.
+            columns: the columns to read, in this order; None: all selected ones.
             fetched: the result of `fetch`; None reads while rows are decoded.
 
         Raises:
-            FileFormatError: the block is damaged; names the row.
+            FileFormatError: the block is damaged; the error names the row.
         """
         ...
 
@@ -166,10 +166,10 @@ class BlockRequest(NamedTuple):
     """A block to be read.
 
     Attributes:
-        file: its file.
-        number: its number in the file.
+        file: file of the block.
+        number: number of the block in the file.
         columns: columns to read; None: all.
-        num_rows: its number of rows.
+        num_rows: number of rows of the block.
         num_bytes: bytes to fetch, if known.
         pieces: yields its rows, decoded from the fetched bytes or (None) while reading.
     """
@@ -243,7 +243,7 @@ class BlockFetches:
         """Wait for the bytes of a block and return them.
 
         Raises:
-            DatasetsCoreError: they cannot be fetched.
+            DatasetsCoreError: the bytes cannot be fetched.
         """
         self._taken_bytes += wanted.num_bytes
         if key in self._beside:
@@ -315,13 +315,13 @@ class _Decoded:
         return self.nbytes + self.fetched_bytes
 
     def stop(self) -> None:
-        """Decode no further."""
+        """Stop decoding."""
         iterator, self.iterator, self.fetched_bytes = self.iterator, None, 0
         if iterator is not None:
             iterator.close()  # type: ignore[attr-defined]
 
     def decode(self, piece: pa.RecordBatch) -> None:
-        """Take the next piece."""
+        """Decode the next piece."""
         if self.next == len(self.ends):
             self.ends.append(piece.num_rows + (self.ends[-1] if self.ends else 0))
         if self.next not in self.pieces:
@@ -379,7 +379,7 @@ class BlockReader:
         """Return some rows of a block, in the order of `rows`.
 
         Raises:
-            DatasetsCoreError: they cannot be read; names the file, and the row if known.
+            DatasetsCoreError: the rows cannot be read; the error names the file, and the row if known.
         """
         with self._lock:
             held = self._held.get(key)

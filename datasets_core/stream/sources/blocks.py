@@ -32,7 +32,7 @@ class FileFit:
     """Conversion of the rows of one file.
 
     Attributes:
-        columns: of the file, to read; None: all.
+        columns: the columns of the file to read; None: all.
         features: the target of the cast.
     """
 
@@ -43,13 +43,13 @@ class FileFit:
 class BlockFit:
     """Conversion of the rows of files to common features.
 
-    With fixed features rows are cast to them.  Else the first file gives the features; another file must have the same
-    columns, and keeps a wider type of a column.  Files whose columns are inferred from their first rows may have more
+    With fixed features, rows are cast to them. Otherwise the first file determines the features; another file must have the
+    same columns, and keeps a wider type of a column.  Files whose columns are inferred from their first rows may have more
     columns, or values in columns that were null before: these are added.
 
     Args:
-        features: of all columns.
-        columns: those to read, in the order of the features; None: all.
+        features: features of all columns.
+        columns: the columns to read, in the order of the features; None: all.
         label: name of the dataset, for messages.
         is_fixed: see above.
     """
@@ -69,11 +69,11 @@ class BlockFit:
         """Return the conversion of the rows of a file.
 
         Args:
-            schema: of the file.
-            name: of the file, for messages.
+            schema: schema of the file.
+            name: name of the file, for messages.
 
         Raises:
-            DatasetGenerationCastError: it does not fit the other files.
+            DatasetGenerationCastError: the file does not fit the other files.
         """
         for known, fit in self._known:
             if known is schema or known.equals(schema, check_metadata=True):
@@ -124,7 +124,7 @@ class BlockFit:
 
         Args:
             file: the file.
-            number: of the block in the file.
+            number: number of the block in the file.
             fit: conversion of the file's rows.
             first: the number of its first row in the file, for messages.
             fetched: see `BlockFile.read`.
@@ -160,7 +160,7 @@ class BlockFit:
         return batch, self._other(wider)
 
     def _other(self, schema: pa.Schema) -> Features:
-        """Return the features of a schema that is wider than the common one."""
+        """Return the features of a schema if it is wider than the common one."""
         for known, features in self._others:
             if known.equals(schema):
                 return features
@@ -205,25 +205,25 @@ class BlockPart:
     """Some rows of a list of files.
 
     Attributes:
-        index: of the files.
-        bounds: gives the first row, and the row after the last (None: to the end); it may ask files.  None: all rows.
+        index: the index of the files.
+        bounds: gives the first row, and the row after the last (None: to the end); it may read footers.  None: all rows.
     """
 
     index: BlockIndex
     bounds: Callable[[], tuple[int, int | None]] | None = None
 
     def span(self) -> tuple[int, int | None]:
-        """Return the first row, and the row after the last; None: to the end."""
+        """Return the first row, and the row after the last (None: to the end)."""
         return (0, None) if self.bounds is None else self.bounds()
 
     def reach(self, count: int) -> int:
-        """`count`, or the number of rows if that is less; see `RowsByPlace.reach`."""
+        """Return `count`, or the number of rows if that is less; see `RowsByPlace.reach`."""
         start, stop = self.span()
         wanted = start + count if stop is None else min(start + count, stop)
         return max(0, self.index.reach(wanted) - start) if wanted > start else 0
 
     def run(self) -> range:
-        """Return the rows, among those of all files."""
+        """Return the range of the rows among the rows of all files."""
         start, stop = self.span()
         total = self.index.whole() if stop is None else self.index.reach(stop)
         first = min(start, total)
@@ -240,7 +240,7 @@ class RowsOfBlocks(RowsByPlace):
         paths: the paths in values that may be opened.
         label: name of the dataset, for messages.
         identity: returns a text and a hash of the content.
-        columns: to read; None: all.
+        columns: the columns to read; None: all.
     """
 
     parts: tuple[BlockPart, ...]

@@ -47,7 +47,7 @@ class RowsOfTable(RowsByPlace):
     Attributes:
         table: the table.
         index: the selected row numbers; None: all.
-        features: of the columns.
+        features: features of the columns.
         paths: the paths in values that may be opened.
         identity: returns the content hash: equal for equal rows.
     """
@@ -108,7 +108,7 @@ _MOST_ROWS = 1024
 
 @dataclass(frozen=True, slots=True)
 class RowsOfBuilt(RowsOfTable):
-    """Rows of a table that knows its structure; see `RowsByPlace`.
+    """Rows of a table whose block structure is known; see `RowsByPlace`.
 
     They come in the order of a stream of the files, even if shuffled or divided.
     """
@@ -195,7 +195,7 @@ class Order:
     Attributes:
         cycle: files open at a time.
         block: rows of a file at a visit.
-        seed: of the order of the files; None: not shuffled.
+        seed: seed of the order of the files; None: not shuffled.
         is_drawn: True if the user gave no seed.
         reshuffles: True if each epoch has its own order.
         is_endless: True if files of the next epoch follow before all rows of the last are read.
@@ -215,9 +215,9 @@ class RowsOfFiles(RowsByPlace):
 
     Attributes:
         table: the rows of the files, concatenated; a file is opened when a row of it is read.
-        files: the rows read of each.
-        order: of the files.
-        columns: of the files.
+        files: the rows read from each file.
+        order: the order of the files.
+        columns: the columns of the files.
         paths: the paths in values that may be opened.
         identity: returns a hash of content and order.
         id_columns: columns with row ids, added to those of the files.
@@ -402,11 +402,11 @@ class GeneratorJob(RowJob):
 
     @property
     def is_independent(self) -> bool:
-        """See `RowJob.is_independent`: it has lists of its own."""
+        """See `RowJob.is_independent`: the call has its own lists of arguments."""
         return True
 
     def batches(self, skip: int, *, in_order: bool, mark: Any = None) -> Generator[JobOutput]:
-        """See `RowJob.batches`; without features rows are delivered as they were yielded.
+        """See `RowJob.batches`; without features, rows are delivered as they were yielded.
 
         Rows are delivered while others are generated.
 

@@ -123,25 +123,25 @@ def test_no_columns_are_rows_without_any() -> None:
     ("feature", "given", "said"),
     [
         (INT, {}, "'x' is missing"),
-        (INT, {"x": [1, 2]}, "'x' holds 2 values where 1 belong"),
+        (INT, {"x": [1, 2]}, "'x' holds 2 values instead of 1"),
         (INT, {"x": [0.5]}, "'x' holds float values, but int64 values are expected"),
         (tensor("uint8"), {"x": [256]}, "'x' holds 256, which is not a valid uint8"),
-        (tensor("int32", -1, 2), {"x": [1, 2, 3]}, "holds 3 values, which make no items of 2"),
-        (tensor("uint8", 3, encoding="bytes"), {"x": [b"ab"]}, "2 bytes where 3 belong"),
+        (tensor("int32", -1, 2), {"x": [1, 2, 3]}, "holds 3 values, which cannot be divided into items of 2"),
+        (tensor("uint8", 3, encoding="bytes"), {"x": [b"ab"]}, "2 bytes instead of 3"),
         (tensor("uint8", 3, encoding="zlib"), {"x": [b"ab"]}, "cannot be decoded"),
         (tensor("uint8", -1, -1, encoding="bytes"), {"x__shape": [9, 9], "x__value": [b"a"]}, r"its shape is \(9, 9\)"),
-        (tensor("uint8", -1, -1, encoding="bytes"), {"x__shape": [1 << 39] * 2, "x__value": [b"a"]}, "and its shape is"),
-        (tensor("uint8", -1, -1, encoding="bytes"), {"x__shape": [-1, -1], "x__value": [b"a"]}, "none of"),
-        (tensor("uint8", -1, 2, -1, encoding="bytes"), {"x__shape": [1, 1, 1], "x__value": [b"a"]}, "none of"),
-        (tensor("uint8", -1, -1, encoding="bytes"), {"x__value": [b"a"]}, "tells 0 shapes"),
+        (tensor("uint8", -1, -1, encoding="bytes"), {"x__shape": [1 << 39] * 2, "x__value": [b"a"]}, "but its shape is"),
+        (tensor("uint8", -1, -1, encoding="bytes"), {"x__shape": [-1, -1], "x__value": [b"a"]}, "does not match"),
+        (tensor("uint8", -1, 2, -1, encoding="bytes"), {"x__shape": [1, 1, 1], "x__value": [b"a"]}, "does not match"),
+        (tensor("uint8", -1, -1, encoding="bytes"), {"x__value": [b"a"]}, "has 0 shapes"),
         (sequence(INT, 3), {"x": [1, 2]}, "a list of 2 elements does not fit"),
         (
             sequence(fields(c=fields(a=INT, b=INT))),
             {"x__c__a": [1, 2], "x__c__b": [1]},
-            "'x/c/b' has a list of 1 items, and 'x/c/a' one of 2",
+            "'x/c/b' has a list of 1 items, but 'x/c/a' has one of 2",
         ),
-        (sequence(sequence(INT)), {"x__ragged_flat_values": [1], "x__ragged_row_lengths_0": [2]}, "lengths do not fit"),
-        (sequence(sequence(INT)), {"x__ragged_flat_values": [1], "x__ragged_row_lengths_0": [2, -1]}, "lengths do not fit"),
+        (sequence(sequence(INT)), {"x__ragged_flat_values": [1], "x__ragged_row_lengths_0": [2]}, "lengths do not match"),
+        (sequence(sequence(INT)), {"x__ragged_flat_values": [1], "x__ragged_row_lengths_0": [2, -1]}, "lengths do not match"),
         (TEXT, {"x": [b"\xff"]}, "is not valid UTF-8 text"),
     ],
 )
@@ -210,7 +210,7 @@ def test_samples_of_sounds_are_read_from_their_files() -> None:
     leaf = Leaf(List(Value("int64")), "int64", (None, 2), holds="sound")
     values, counts = decoded_values(leaf, pa.array([written.getvalue()]), ONE)
     assert (values.to_pylist(), counts.tolist()) == ([1, 2, 3, 4], [4])
-    with pytest.raises(Unfit, match="2 channels where 1 belong"):
+    with pytest.raises(Unfit, match="2 channels instead of 1"):
         decoded_values(Leaf(leaf.feature, "int64", (None,), holds="sound"), pa.array([written.getvalue()]), ONE)
 
 
@@ -222,5 +222,5 @@ def test_items_of_different_sizes_are_nested_lists() -> None:
 
 
 def test_sizes_that_make_another_number_of_values_are_refused() -> None:
-    with pytest.raises(Unfit, match=r"holds 2 values, and its shape is \(3,\)"):
+    with pytest.raises(Unfit, match=r"holds 2 values, but its shape is \(3,\)"):
         nested(pa.list_(pa.int8()), np.array([[3]]), np.array([2]), pa.array([1, 2], pa.int8()))

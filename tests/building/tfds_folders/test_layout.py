@@ -106,7 +106,7 @@ def test_a_class_of_somebody_else_is_read_by_what_it_holds_and_never_imported() 
         (tensor("string", encoding="zlib"), "encoding 'zlib'"),
         (tensor("int64", -7), "is not a valid shape"),
         (tensor("int64", *[1] * 40), "is not a valid shape"),
-        (sequence(tensor("int64", -1)), "different sizes, whose limits its files do not record"),
+        (sequence(tensor("int64", -1)), "different sizes, whose boundaries its files do not record"),
         (sequence(fields()), "list of empty dicts"),
         (sequence(sequence({"translation": {}})), "list of empty dicts"),
         (sequence(INT, 1 << 40), "too large"),
@@ -114,7 +114,7 @@ def test_a_class_of_somebody_else_is_read_by_what_it_holds_and_never_imported() 
         ({"image": {"dtype": "int64", "shape": {"dimensions": ["1", "1", "1"]}}}, "which is not supported"),
         ({"text": {}, "tensor": {}}, "dtype 'None'"),
         ({"sequence": {}}, "is NoneType, but an object is expected"),
-        ({}, "of no class"),
+        ({}, "of an unnamed class"),
         ({"type": "x.Text", "content": {"use_encoder": True}}, "encoded by words"),
     ],
 )
@@ -124,7 +124,7 @@ def test_what_means_nothing_is_refused_with_its_name(feature: Any, said: str) ->
 
 
 def test_names_of_another_number_of_classes_are_refused() -> None:
-    with pytest.raises(ManifestError, match="has 3 classes, and its file of labels names 2"):
+    with pytest.raises(ManifestError, match="has 3 classes, but its file of labels names 2"):
         layout({"a-b": ["x", "y"]}, a=fields(b={"classLabel": {"numClasses": "3"}}))
 
 

@@ -911,7 +911,7 @@ def test_a_worker_that_dies_names_the_part_and_the_dataset(tmp_path, kind, how):
 
 @pytest.mark.parametrize("options", [{}, {"num_proc": 2}])
 def test_a_part_that_hangs_is_stopped_and_nothing_stays(tmp_path, options, stopped_in):
-    builder, part = HangingPart(cache_dir=tmp_path), "making the rows of split 'train' (part 2 of 2)"
+    builder, part = HangingPart(cache_dir=tmp_path), "generating the rows of split 'train' (part 2 of 2)"
     error, seconds = stopped_in(lambda seconds: builder.download_and_prepare(timeout=seconds, **options), part)
 
     assert (error.path, error.split, error.seconds) == (__file__, "train", seconds)

@@ -8,8 +8,9 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
+from datasets_core import Dataset
 from datasets_core.errors import ConfigurationError, MissingDependencyError
-from datasets_core.features.base import Value
+from datasets_core.features.base import List, Value
 from datasets_core.features.formats.arrays import as_objects
 from datasets_core.features.formats.formats import check_format, format_name, framer, kit, of_python
 from datasets_core.features.formats.python import RowReader
@@ -179,3 +180,19 @@ def test_pictures_become_arrays_with_the_channels_where_the_framework_has_them(n
     assert made["p"].dtype == np.uint8
     assert made["n"].tolist() == [1, None]
     assert (made["m"].tolist(), made["m"].dtype) == ([1, 2], np.int64)
+
+
+def test_single_numbers_in_dicts_are_those_of_python_in_numpy() -> None:
+    features = Features({"a": {"f": Value("float32"), "i": Value("int8"), "l": List(Value("float64")), "b": Value("bool")}})
+    rows = Dataset.from_dict({"a": [{"f": 0.5, "i": 1, "l": [0.5], "b": True}]}, features=features)
+    dtypes = {"f": "float64", "i": "int64", "l": "float32", "b": "bool"}  # as in `datasets`
+    row = rows.with_format("numpy")[0]["a"]
+    assert {name: value.dtype.name for name, value in row.items()} == dtypes
+    assert rows.with_format("numpy")[:]["a"][0]["f"].dtype == np.float64
+    assert rows.with_format("numpy", dtype="float32")[0]["a"]["i"].dtype == np.float32
+
+
+@pytest.mark.parametrize("name", _TENSORS)
+def test_single_numbers_in_dicts_are_float32_as_tensors(name: str) -> None:
+    rows = Dataset.from_dict({"a": [{"f": 0.5}]}, features=Features({"a": {"f": Value("float64")}}))
+    assert "float32" in str(rows.with_format(name)[0]["a"]["f"].dtype)

@@ -102,5 +102,5 @@ def test_an_error_tells_no_address_in_memory() -> None:
 def test_a_format_that_soundfile_does_not_know_names_the_package_that_may(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "torchcodec", None)
     m4a = b"\0\0\0\x1cftypM4A \0\0\2\0M4A isomiso2" + bytes(200)
-    with pytest.raises(MediaDecodeError, match=r"torchcodec, which is not installed, knows m4a"):
+    with pytest.raises(MediaDecodeError, match=r"torchcodec, which is not installed, supports m4a"):
         Sound({"bytes": m4a, "path": "a.m4a"}).get_all_samples()

@@ -246,7 +246,7 @@ def test_a_column_that_holds_no_labels_is_refused(features: dict[str, Any]) -> N
 
 
 def test_a_column_that_holds_no_sounds_is_refused() -> None:
-    with pytest.raises(ConfigurationError, match="takes its sounds from column 'audio'"):
+    with pytest.raises(ConfigurationError, match="takes its audio from column 'audio'"):
         datasets.AutomaticSpeechRecognition().align_with_features(Features({"audio": Value("string")}))
 
 

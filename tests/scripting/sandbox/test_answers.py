@@ -124,7 +124,7 @@ def test_a_replay_answers_from_the_record_alone(answers: Answers, granted: Grant
     replay = pickle.loads(pickle.dumps(Answers(granted, base_path=str(own), folder=folder, record=answers.record)))
     assert replay({"ask": "download", "names": ["a.txt"]}) == {"places": [str(own / "a.txt")]}
     error = error_of(replay({"ask": "download", "names": ["d.txt"]}))
-    assert "must ask for the same files each time" in str(error)
+    assert "must request the same files each time" in str(error)
 
 
 class Streams:

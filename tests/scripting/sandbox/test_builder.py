@@ -247,7 +247,7 @@ HANGING: dict[str, tuple[dict[str, str], str]] = {
     "import": ({"top": "time.sleep(10**6)\n"}, "importing it was not finished"),
     "info": ({"info": HANGS}, "creating its builder was not finished"),
     "splits": ({"before": HANGS}, "returning its splits was not finished"),
-    "rows": ({"rows": f'yield 0, {{"a": 1}}\n        {HANGS}'}, "making the rows of split 'train' was not finished"),
+    "rows": ({"rows": f'yield 0, {{"a": 1}}\n        {HANGS}'}, "generating the rows of split 'train' was not finished"),
 }
 
 

@@ -103,7 +103,11 @@ def test_its_environment_holds_nothing_of_the_parents(run: Run, monkeypatch: pyt
         ("import os; os.execv('/bin/sh', ['sh', '-c', 'id'])", "start a process (sh -c id)"),
         ("import os; os.posix_spawn('/bin/true', ['true'], {})", "start a process (true)"),
         ("import subprocess; subprocess.run(['id', '-u'])", "start a process (id -u)"),
-        ("import multiprocessing; multiprocessing.Pool(2)", "start processes (multiprocessing)"),
+        ("import multiprocessing; multiprocessing.Pool(2)", "start a process (fork)"),
+        (
+            "import multiprocessing; multiprocessing.get_context('spawn').Process().start()",
+            "start processes (multiprocessing)",
+        ),
         ("import os; os.kill(os.getppid(), 9)", "send signal 9 to process "),
     ],
 )
@@ -113,6 +117,12 @@ def test_what_a_script_may_not_do_is_an_error_that_names_it_and_its_line(run: Ru
     assert raised.value.tried.startswith(tried)
     assert (raised.value.path, raised.value.line) == ("/there/script.py", 2)  # type: ignore[attr-defined]
     assert "trust_remote_code=True" in str(raised.value)
+
+
+@pytest.mark.skipif(not layers().can_sandbox, reason=f"no confinement here: {layers().reason}")
+def test_pools_of_threads_run_confined(run: Run) -> None:
+    text = "import multiprocessing.pool as p\nwith p.ThreadPool(2) as pool: result = pool.map(str, [3, 4])"
+    assert run(text) == ["3", "4"]
 
 
 @pytest.mark.skipif(not layers().can_sandbox, reason=f"no confinement here: {layers().reason}")

@@ -17,7 +17,7 @@ import pyarrow as pa
 import pytest
 
 from datasets_core import config
-from datasets_core.errors import ConfigurationError, DataFilesNotFoundError, DatasetBuildError
+from datasets_core.errors import ConfigurationError, DataFilesNotFoundError
 from datasets_core.fetch.downloads import DownloadManager
 from datasets_core.fetch.remote import RemoteFile
 from datasets_core.scripting.sandbox.batches import Receiver
@@ -229,11 +229,16 @@ def test_own_ways_of_downloading_run_here(asked: Any, tmp_path: Path) -> None:
     assert place.startswith(str(tmp_path / "scratch"))
 
 
-def test_what_cannot_be_done_confined_says_so(asked: Any) -> None:
-    with pytest.raises((ConfigurationError, DatasetBuildError), match=r"Beam.*trust_remote_code=True"):
-        asked[0].ship_files_with_pipeline("a", None)
-    with pytest.raises(ConfigurationError, match="cannot be kept as a value"):
-        pickle.dumps(asked[0])
+def test_pipelines_run_in_this_process_where_pickled_managers_are_the_same(asked: Any) -> None:
+    assert asked[0].ship_files_with_pipeline("a", None) == "a"
+    assert pickle.loads(pickle.dumps(asked[0])) is asked[0]
+
+
+def test_a_manager_of_another_process_says_what_to_do(asked: Any) -> None:
+    load, (process, number) = asked[0].__reduce__()
+    with pytest.raises(ConfigurationError) as caught:
+        load(process + 1, number)
+    assert caught.value.advice == "Give its paths to _generate_examples instead"
 
 
 # Streams of a confined script: remote files that the parent reads.

@@ -87,8 +87,6 @@ def gpt3(d,b):
     n=b.builder_config.name; JL(d/f'gpt-3-master/data/{n}.jsonl'+('.gz' if 'word' in n else '') if 0 else d/('gpt-3-master/data/'+n+'.jsonl'+('.gz' if 'word' in n else '')),rows(b,2))
 def coil100(d,b):
     for i in (1,2): I(d/f'coil-100/obj{i}__{i*5}.png'.replace('__','_x_') if 0 else d/f'coil-100/obj{i}__{i*5}.png',128,128)
-def dolphin_number_word(d,b):
-    for s in ('dev','test'): J(d/f'number_word_std.{s}.json',[{'text':text(),'sources':[text(),text()],'flag':1,'unk':text(),'index':i,'ans':text(),'ans_simple':[1],'equations':[text(),text()],'id':f'i{i}'} for i in range(3)])
 def ljspeech(d,b):
     W(d/'LJSpeech-1.1/metadata.csv','LJ001|Hello é|hello\nLJ002|A|b\n')
     for k in ('LJ001','LJ002'): W(d/f'LJSpeech-1.1/wavs/{k}.wav',wav(300,1,22050))

@@ -47,7 +47,6 @@ def so2sat(d,b):
     for s in ('training','validation'): H5(d/f'{s}.h5',{'sen1':lib.NR.randn(3,32,32,8),'sen2':lib.NR.rand(3,32,32,10)*.4,'label':np.eye(17)[[1,5,3]]})
 def multi_news(d,b):
     for s in ('train','val','test'): W(d/f'{s}.src.cleaned','a NEWLINE_CHAR b é\nc\n'); W(d/f'{s}.tgt','– sum \n x\n')
-def imagenet2012_fewshot(d,b): raise NotImplementedError('its lists of files are on the network')
 def binarized_mnist(d,b):
     for s in ('train','valid','test'): W(d/f'binarized_mnist_{s}.amat','\n'.join(' '.join(str(R.randint(0,1)) for _ in range(784)) for _ in range(3))+'\n')
 def math_qa(d,b):
@@ -103,8 +102,6 @@ def plantae_k(d,b):
 def xsum(d,b):
     J(d/'XSum-TRAINING-DEV-TEST-SPLIT-90-5-5.json',{'train':['1','9'],'validation':['2'],'test':['3']})
     TAR(d/'xsum-extracts-from-downloads.tar.gz',{f'xsum-extracts-from-downloads/{i}.data':'[XSUM]URL[XSUM]\nu\n\n[XSUM]INTRODUCTION[XSUM]\nsum é\n\n[XSUM]RESTBODY[XSUM]\nbody\nShare this with\nmore\n' for i in '123'})
-def tydi_qa(d,b):
-    raise NotImplementedError('its test mocks further')
 def s3o4d(d,b):
     for l in ('bunny','dragon'):
         for s in ('train','test'):
@@ -126,9 +123,6 @@ def goemotions(d,b):
     for s in ('train','dev','test'): W(d/f'{s}.tsv',f'nice é\t2,27\tid{s}\nbad\t14\tie{s}\n')
 def scicite(d,b):
     for s in ('train','dev','test'): JL(d/f'scicite/{s}.jsonl',[{'unique_id':f'{i%3}','string':text(),'label':'method','sectionName':'Intro','citingPaperId':'a','citedPaperId':'b','excerpt_index':2,'isKeyCitation':True,'citeEnd':5 if i else 'nan'*1,'citeStart':3 if i else 'x','source':'explicit','id':f'a>{i}'}|({'label2':'supportive','label2_confidence':.5,'label_confidence':.9} if i else {}) for i in range(4)])
-def covr(d,b):
-    for s in ('train','val','test'): JL(d/f'covr/{s}.jsonl',[{'qid':f'{s}{i}','utterance':text(),'scenes':['a','c'][:i+1],'properties':['p'],'pattern_name':'n','program':[{'op':'x'}],'answer':i} for i in range(2)])
-    I(d/'vg1/VG_100K_2/a.jpg'); I(d/'vg2/VG/b.jpg'); I(d/'imsitu/of500_images/x/c.jpg')
 def caltech101(d,b):
     TAR(d/'caltech-101/101_ObjectCategories.tar.gz',{f'101_ObjectCategories/{l}/image_{i:04d}.jpg':jpg(12,12) for l in ('airplanes','Leopards') for i in range(33)})
 def dmlab(d,b):
@@ -164,8 +158,6 @@ def vctk(d,b):
     W(d/'speaker-info.txt','ID  AGE  GENDER  ACCENTS  REGION COMMENTS\np225  23  F    English    Southern  England\np226 22 M English Surrey\n')
     for s in ('p225','p226'): W(d/f'wav48_silence_trimmed/{s}/{s}_001_{b.builder_config.name}.flac',flac(300,48000))
     W(d/'txt/p225/p225_001.txt',' Please call. \n')
-def genomics_ood(d,b): raise NotImplementedError('its test sets a module constant')
-def opus(d,b): raise NotImplementedError('its test makes a config')
 def dices(d,b):
     rs=[]
     f=b.info.features

@@ -120,7 +120,6 @@ def lost_and_found(d,b):
         ZIP(d/({f.left_image_string:'leftImg8bit.zip',f.right_image_string:'rightImg8bit.zip'}.get(zn,zn+'.zip')),fs)
 def reddit_disentanglement(d,b):
     for s in ('train','val','test'): C(d/f'{s}.csv',[{'id':f'm{i}','body':text(),'created_utc':str(i),'author':'a' if i!=1 else '[deleted]','link_id':f'l{i%2}','parent_id':'p'} for i in range(4)])
-def i_naturalist2021(d,b): raise NotImplementedError('its test mocks further')
 def wikihow(d,b):
     for s in ('train','test','validation'): W(d/f'all_{s}.txt',f'Titleof{s}\n')
     n=b.builder_config.filename
@@ -182,8 +181,6 @@ def gref(d,b):
 def wit(d,b):
     ks='language page_url image_url page_title section_title hierarchical_section_title caption_reference_description caption_attribution_description caption_alt_text_description mime_type original_height original_width is_main_image attribution_passes_lang_id page_changed_recently context_page_description context_section_description'.split()
     for f in ('train-00000-of-00009','val-00000-of-00005','test-00000-of-00005'): C(d/f'{f}.tsv',[{k:text() for k in ks}|{'original_height':5,'original_width':6,'is_main_image':'true'} for _ in range(2)],'\t')
-def qa4mre(d,b):
-    raise NotImplementedError('many files')
 def cars196(d,b):
     for s in ('train','test'):
         a=np.zeros((1,2),dtype=[('bbox_x1',object),('bbox_y1',object),('bbox_x2',object),('bbox_y2',object),('class',object),('fname',object)])
@@ -293,10 +290,6 @@ def d4rl_mujoco_ant(d,b): H5(d/f'ant{_suffix(b)}.hdf5',_d4rl(d,b))
 def d4rl_mujoco_hopper(d,b): H5(d/f'hopper{_suffix(b)}.hdf5',_d4rl(d,b))
 def d4rl_mujoco_walker2d(d,b): H5(d/f'walker2d{_suffix(b)}.hdf5',_d4rl(d,b))
 def d4rl_mujoco_halfcheetah(d,b): H5(d/f'halfcheetah{_suffix(b)}.hdf5',_d4rl(d,b))
-def d4rl_adroit_pen(d,b): H5(d/f'pen{_suffix(b)}.hdf5',_d4rl(d,b))
-def d4rl_adroit_door(d,b): H5(d/f'door{_suffix(b)}.hdf5',_d4rl(d,b))
-def d4rl_adroit_hammer(d,b): H5(d/f'hammer{_suffix(b)}.hdf5',_d4rl(d,b))
-def d4rl_adroit_relocate(d,b): H5(d/f'relocate{_suffix(b)}.hdf5',_d4rl(d,b))
 def d4rl_antmaze(d,b): H5(d/f'antmaze-{b.builder_config.name}.hdf5',_d4rl(d,b))
 def _robo(d,b,p):
     st=b.info.features['steps'].feature; t={}

@@ -15,10 +15,10 @@ from datasets_core.tfds.elements import as_bytes
 from datasets_core.scripting.compat.packages import Path as P
 datasets_core.disable_progress_bar() if hasattr(datasets_core,'disable_progress_bar') else None
 def nest(m, f):
-    if isinstance(m, dict): return {k: nest(v,f) for k,v in m.items()}
+    if isinstance(m, dict): return {int(k) if k.isdigit() else k: nest(v,f) for k,v in m.items()}  # keys of JSON are texts
     if isinstance(m, (list,tuple)): return [nest(v,f) for v in m]
     return f(m)
-RANDOM={'gpt3','wiki_dialog'}  # their keys are new in each run, so their rows are in another order
+RANDOM={'gpt3','wiki_dialog','ble_wind_field'}  # their keys differ in each run, so their rows are in another order
 def leaf(v):
     if isinstance(v,(bytes,)): return v
     if isinstance(v,str): return v.encode()
@@ -95,13 +95,16 @@ def make(row,data_dir,**k):
     if tfds.builder_cls(asked).name!=row['name']: asked=row['name']
     kw={}
     if row['config']: kw['config']=row['config']
+    if row.get('made'): tfds.builder_cls(asked); kw['config']=getattr(sys.modules[tfds.builder_cls(asked).__module__],row['made'][0])(**row['made'][1])
     if row['version']: kw['version']=row['version']
     values=row.get('values') or []
-    cls=tfds.builder_cls(asked); set_values(cls,None,[v for v in values if v[0] in('class','module')])
+    cls=tfds.builder_cls(asked); set_values(cls,None,[v for v in values if v[0] in('class','module','path','store')])
     b=tfds.builder(asked,data_dir=data_dir,**kw,**k); set_values(b.__class__,b,values); return b
 def set_values(cls,b,values):
     for where,name,value in values or ():
-        target={'class':cls,'module':sys.modules[cls.__module__],'instance':b,'config':getattr(b,'builder_config',None)}[where]
+        if where=='store': from datasets_core.scripting.compat.packages import LazyImports; LazyImports.gcsfs_store=staticmethod(lambda s:s); continue
+        if where=='path': value=nest(value,P)
+        target={'class':cls,'module':sys.modules[cls.__module__],'path':sys.modules[cls.__module__],'instance':b,'config':getattr(b,'builder_config',None)}[where]
         setattr(target,name,value)
 def run(row,mode):
     patch(row)

@@ -32,7 +32,9 @@ def nest(m, f):
 def set_values(cls,b,values):
     """Set what a test case sets: attributes of the class, of its module, of the builder, of its config."""
     for where,name,value in values or ():
-        target={'class':cls,'module':sys.modules[cls.__module__],'instance':b,'config':getattr(b,'builder_config',None)}[where]
+        if where=='store': mock.patch('tensorflow_datasets.public_api.core.lazy_imports.gcsfs_store',lambda s:s).start(); continue
+        if where=='path': value=nest(value,tfds.core.Path)
+        target={'class':cls,'module':sys.modules[cls.__module__],'path':sys.modules[cls.__module__],'instance':b,'config':getattr(b,'builder_config',None)}[where]
         setattr(target,name,value)
 def fakes():
     import importlib.util
@@ -63,16 +65,20 @@ def main(asked):
             name=B.name
             if asked and name not in asked: continue
             if name not in F: skipped[name]='no fake'; continue
-            configs=cls.BUILDER_CONFIG_NAMES_TO_TEST or [c.name for c in B.BUILDER_CONFIGS]
-            if len(configs)>3 and not cls.BUILDER_CONFIG_NAMES_TO_TEST: configs=configs[:2]+configs[-1:]
+            made=getattr(F[name],'configs',None)
+            configs=made or getattr(F[name],'names',None) or cls.BUILDER_CONFIG_NAMES_TO_TEST or [c.name for c in B.BUILDER_CONFIGS]
+            if len(configs)>3 and not made and not hasattr(F[name],'names') and not cls.BUILDER_CONFIG_NAMES_TO_TEST: configs=configs[:2]+configs[-1:]
             for config in configs or [None]:
+                asks=config if made else None
+                if asks: config=getattr(sys.modules[B.__module__],asks[0])(**asks[1])
                 cn=getattr(config,'name',config)
                 title='-'.join(x for x in (name,cname,str(cn).replace('/','_') if cn else '') if x)
                 if title in done and not asked and (OUT/f'{title}.pkl').exists(): continue
-                row={'title':title,'name':name,'config':cn,'version':str(cls.VERSION) if cls.VERSION else None,'file':inspect.getfile(B),'cls':B.__name__}
+                row={'title':title,'name':name,'config':cn,'version':str(cls.VERSION) if cls.VERSION else None,'file':inspect.getfile(B),'cls':B.__name__,'made':asks}
                 try:
                     d=FAKES/title; shutil.rmtree(d,ignore_errors=True); d.mkdir(parents=True)
                     tmp=HERE/'peerdata'/title; shutil.rmtree(tmp,ignore_errors=True)
+                    getattr(F[name],'before',lambda d:None)(d)
                     early=getattr(F[name],'early',False); lib.seed(title)
                     if early: row['values']=F[name](d,None); set_values(B,None,row['values'])
                     b=B(data_dir=str(tmp),config=config,version=cls.VERSION)

@@ -1,4 +1,4 @@
-"""In child processes: `import datasets` gives `datasets_core`, as in the process that started them."""
+"""Makes `import datasets` return `datasets_core` in child processes, as in the process that started them."""
 
 __datasets_core__ = True  # told before the import, which may install the alias itself
 
