@@ -1030,3 +1030,38 @@ def test_features_become_dicts_with_their_types(alias: ModuleType) -> None:
         assert generate(asdict(feature)) == feature
     with pytest.raises(TypeError):
         alias.ClassLabel(names=np.array(["x", "y"]))
+
+
+class _Named(importlib.import_module("datasets_core.as_datasets.tables").BaseReader):  # type: ignore[misc]
+    """Gives each row the name of its file, of 100 rows."""
+
+    def _get_table_from_filename(self, filename_skip_take: dict[str, Any], in_memory: bool = False) -> pa.Table:
+        table = pa.table({"file": [Path(filename_skip_take["filename"]).name] * 100})
+        skip, take = filename_skip_take.get("skip", 0), filename_skip_take.get("take", -1)
+        return table.slice(skip) if take == -1 else table.slice(skip, take)
+
+
+def test_files_of_splits_are_read_by_instructions(alias: ModuleType, tmp_path: Path) -> None:
+    infos = [alias.SplitInfo("train", num_examples=300, shard_lengths=[100] * 3), alias.SplitInfo("test", num_examples=100)]
+    reader = _Named(str(tmp_path), DatasetInfo())
+    for spec in ("train[50:220]", alias.ReadInstruction("train", from_=50, to=220)):
+        found = alias.Dataset(**reader.read("a", spec, infos))
+        counts = {"a-train-00000-of-00003": 50, "a-train-00001-of-00003": 100, "a-train-00002-of-00003": 20}
+        assert pd.Series(found["file"][:]).value_counts(sort=False).to_dict() == counts
+        assert found.split == "train[50:220]"
+    found = alias.Dataset(**reader.read("a", "test[:33%]+train[:10]", infos))
+    assert found["file"][30:36] == ["a-test"] * 3 + ["a-train-00000-of-00003"] * 3
+    with pytest.raises(ConfigurationError) as caught:
+        reader.read("a", "test[5:5]", infos)
+    assert caught.value.value == "test[5:5]"
+    make = importlib.import_module("datasets.arrow_reader").make_file_instructions
+    made = make("a", infos, "train[150:]+test", filetype_suffix="arrow", prefix_path="d")
+    assert made.num_examples == 250
+    assert made.file_instructions == [
+        {"filename": os.path.join("d", "a-train-00001-of-00003.arrow"), "skip": 50, "take": -1},
+        {"filename": os.path.join("d", "a-train-00002-of-00003.arrow"), "skip": 0, "take": -1},
+        {"filename": os.path.join("d", "a-test.arrow"), "skip": 0, "take": 100},
+    ]
+    for wrong, kind in (("", ValueError), (None, TypeError)):
+        with pytest.raises(kind):
+            make(wrong, infos, "train")

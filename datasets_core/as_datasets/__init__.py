@@ -240,7 +240,8 @@ _TABLES = (
     | _at("datasets_core.scripting.compat.datasets", "table_cast")
 )  # fmt: skip
 _WRITERS = _at(f"{_ALIAS}.tables", "ArrowWriter", "OptimizedTypedSequence", "SchemaInferenceError", "TypedSequence")
-_READERS = _at(f"{_ALIAS}.tables", "ArrowReader")
+_READERS = _at(f"{_ALIAS}.tables", "ArrowReader", "BaseReader")
+_INSTRUCTIONS = _at(f"{_ALIAS}.internals", "FileInstructions", "make_file_instructions")
 _FINGERPRINTS = _at(
     f"{_ALIAS}.internals",
     "fingerprint_warnings", "format_transform_for_fingerprint", "generate_fingerprint", "generate_random_fingerprint",
@@ -259,9 +260,12 @@ _NESTED = _at(
     "decode_nested_example", "encode_nested_example", "generate_from_arrow_type", "generate_from_dict", "get_nested_type",
     _FEATURE_TYPES="FEATURE_TYPES", register_feature="register_feature_type",
     _check_non_null_non_empty_recursive="check_non_null_non_empty_recursive", require_decoding="require_decoding",
-    _align_features="align_features", _arrow_to_datasets_dtype="dtype_of", _check_if_features_can_be_aligned="align_features",
+    _align_features="align_features", _check_if_features_can_be_aligned="align_features",
     _is_null_feature="is_null_feature", _visit="visit",
-) | {"string_to_arrow": "datasets_core.features.base:type_from_name"}  # fmt: skip
+) | {
+    "string_to_arrow": "datasets_core.features.base:type_from_name",
+    "_arrow_to_datasets_dtype": f"{_ALIAS}.internals:dtype_of",
+}  # fmt: skip
 _FORMAT_TABLES = _at(f"{_ALIAS}.internals", _hash_python_lines="hash_python_lines")
 _FORMAT_TABLES |= {
     "_EXTENSION_TO_MODULE": f"{_ALIAS}.internals:extension_table()",
@@ -312,7 +316,7 @@ _WIDER: Mapping[str, Mapping[str, str]] = {
     "datasets.arrow_dataset": {
         **_COLUMNS, **_WRITERS, **_READERS, **_FINGERPRINTS, **_TABLES, **_LAZY, **_KINDS, **_JOINED, "tqdm": _BARS["tqdm"],
     },
-    "datasets.arrow_reader": _READERS,
+    "datasets.arrow_reader": {**_READERS, **_INSTRUCTIONS},
     "datasets.arrow_writer": {**_WRITERS, **_TABLES},
     "datasets.builder": {
         **_WRITERS, **_READERS, "FileLock": _LOCKS["FileLock"],

@@ -19,12 +19,14 @@ from typing import Any, ClassVar, Self, TypeVar
 from weakref import WeakKeyDictionary
 
 import numpy as np
+import pyarrow as pa
 
 from datasets_core.config import settings
 from datasets_core.dataset.combine import concatenate_datasets
 from datasets_core.dataset.dataset import Dataset
 from datasets_core.distributed import split_dataset_by_node as node_split
-from datasets_core.errors import ConfigurationError
+from datasets_core.errors import ArgumentTypeError, ConfigurationError
+from datasets_core.features.base import name_from_type
 from datasets_core.features.schema import Features
 from datasets_core.fetch.archive import archive_kind
 from datasets_core.fetch.checksums import DownloadConfig
@@ -35,7 +37,9 @@ from datasets_core.files import compressed_files, write_atomically
 from datasets_core.meta.card import read_card
 from datasets_core.meta.info import DatasetInfo, parse_json
 from datasets_core.meta.listings import FORMATS
+from datasets_core.meta.splits import ReadInstruction
 from datasets_core.resolve.registry import BUILT_IN, format_of
+from datasets_core.scripting.compat.datasets import filenames_for_dataset_split
 from datasets_core.store.fingerprint import fingerprint as fingerprint_of
 from datasets_core.stream.iterable import IterableDataset
 
@@ -297,6 +301,52 @@ def hash_python_lines(lines: list[str]) -> str:
     """Return the SHA-256 of lines of code, without comments and blank lines."""
     plain = (re.sub(r"#.*", "", line) for line in lines)
     return hashlib.sha256("\n".join(line for line in plain if line).encode()).hexdigest()
+
+
+# Files of splits.
+
+
+@dataclasses.dataclass(frozen=True)
+class FileInstructions:
+    """The rows of an instruction: their number, and for each file a dict of `filename`, and rows to `skip` and `take`."""
+
+    num_examples: int
+    file_instructions: list[dict[str, Any]]
+
+
+def make_file_instructions(
+    name: str, split_infos: Iterable[Any], instruction: Any, filetype_suffix: str | None = None, prefix_path: str | None = None
+) -> FileInstructions:
+    """Return the rows of the files of a prepared dataset that an instruction selects; `take` is -1 for the rest of a file.
+
+    >>> from datasets_core import SplitInfo
+    >>> make_file_instructions("a", [SplitInfo("train", num_examples=5, shard_lengths=[2, 3])], "train[1:2]").file_instructions
+    [{'filename': 'a-train-00000-of-00002', 'skip': 1, 'take': -1}]
+
+    Raises:
+        ArgumentTypeError: the name is not a string.
+        ConfigurationError: the name is empty.
+    """
+    if not isinstance(name, str):
+        raise ArgumentTypeError(f"The name of a dataset is a string, found {name!r}", advice="Pass its name", value=name)
+    if not name:
+        raise ConfigurationError("The name of the dataset is empty", advice="Pass its name")
+    infos = {str(info.name): info for info in split_infos}
+    asked = instruction if isinstance(instruction, ReadInstruction) else ReadInstruction.from_spec(str(instruction))
+    found: list[dict[str, Any]] = []
+    count = 0
+    for split, first, last in asked.to_absolute({each: info.num_examples for each, info in infos.items()}):
+        lengths = infos[split].shard_lengths
+        paths = filenames_for_dataset_split(prefix_path or "", name, split, filetype_suffix, lengths)
+        begin = 0
+        for path, length in zip(paths, lengths or [infos[split].num_examples], strict=True):
+            skip, stop = max(first - begin, 0), min(last - begin, length)
+            if skip < stop:
+                is_rest = bool(lengths) and stop == length
+                found.append({"filename": path, "skip": skip, "take": -1 if is_rest else stop - skip})
+                count += stop - skip
+            begin += length
+    return FileInstructions(count, found)
 
 
 # Archives.
@@ -569,6 +619,18 @@ class tracked_str(str):  # noqa: N801 - its name in datasets
     def get_origin(self) -> str:
         """Return the origin of the string; the string itself if it has none."""
         return str(self) if self._origin is None else self._origin
+
+
+def dtype_of(arrow_type: pa.DataType) -> str:
+    """Return the name of an Arrow type, for `Value`.
+
+    Raises:
+        ConfigurationError: it has no name, as lists and structs.
+    """
+    name = dtype_of(arrow_type.value_type) if pa.types.is_dictionary(arrow_type) else name_from_type(arrow_type)
+    if name is None:
+        raise ConfigurationError(f"The Arrow type {arrow_type} has no name", advice="Use Features.from_arrow_schema")
+    return name
 
 
 # Shards among the arguments of generators.

@@ -14,6 +14,7 @@ from typing import Any, ClassVar, Self
 import pyarrow as pa
 
 from datasets_core import files
+from datasets_core.as_datasets.internals import make_file_instructions
 from datasets_core.dataset.dataset import Dataset
 from datasets_core.errors import ArgumentTypeError, ConfigurationError, DatasetsCoreError
 from datasets_core.features import KINDS
@@ -26,7 +27,6 @@ from datasets_core.features.base import (
     Value,
     adopted,
     feature_to_arrow,
-    name_from_type,
     needs_decoding,
     register_feature,
 )
@@ -376,43 +376,64 @@ def _sink(path: str, storage_options: Mapping[str, Any] | None) -> Any:
     return pa.OSFile(path, "wb")
 
 
-class ArrowReader:
-    """Reads Arrow files below a folder.
+class BaseReader:
+    """Reads files below a folder; a subclass defines `_get_table_from_filename`.
 
     Args:
         path: the folder.
         info: the info of the dataset.
     """
 
-    filetype_suffix: ClassVar[str] = "arrow"
+    _filetype_suffix: str | None = None
 
     def __init__(self, path: str, info: DatasetInfo | None) -> None:
         self._path, self._info = path, info
+
+    def _get_table_from_filename(self, filename_skip_take: dict[str, Any], in_memory: bool = False) -> Any:
+        raise NotImplementedError
+
+    def get_file_instructions(self, name: str, instruction: Any, split_infos: Iterable[Any]) -> list[dict[str, Any]]:
+        """Return the rows of files for an instruction; see `make_file_instructions`."""
+        return make_file_instructions(name, split_infos, instruction, self._filetype_suffix, self._path).file_instructions
+
+    def read(self, name: str, instructions: Any, split_infos: Iterable[Any], in_memory: bool = False) -> dict[str, Any]:
+        """Return the arguments of `Dataset` for the rows of an instruction.
+
+        Raises:
+            ConfigurationError: there are no such rows.
+        """
+        listed = self.get_file_instructions(name, instructions, split_infos)
+        if not listed:
+            raise ConfigurationError(f"{str(instructions)!r} selects no rows", advice="Select some", value=instructions)
+        return self.read_files(listed, instructions, in_memory)
+
+    def read_files(
+        self, files: Iterable[dict[str, Any]], original_instructions: Any = None, in_memory: bool = False
+    ) -> dict[str, Any]:
+        """Return the arguments of `Dataset` for the rows of `files`: dicts of `filename`, and of rows to `skip` and `take`."""
+        listed = [{**file, "filename": os.path.join(self._path, file["filename"])} for file in files]
+        if not listed:
+            raise ArgumentTypeError("read_files needs files", advice="Pass one or more")
+        parts = [plain_table(self._get_table_from_filename(file, in_memory=in_memory)) for file in listed]
+        split = None if original_instructions is None else str(original_instructions)
+        return {"arrow_table": pa.concat_tables(parts), "info": self._info, "split": split}
+
+
+class ArrowReader(BaseReader):
+    """Reads Arrow files below a folder; see `BaseReader`."""
+
+    filetype_suffix: ClassVar[str] = "arrow"
+    _filetype_suffix = "arrow"
 
     @staticmethod
     def read_table(filename: str, in_memory: bool = False) -> Table:
         """Return the table of a file, mapped or in memory."""
         return (InMemoryTable if in_memory else MemoryMappedTable).from_file(filename)
 
-    def read_files(
-        self, files: Sequence[Mapping[str, Any]], original_instructions: Any = None, in_memory: bool = False
-    ) -> dict[str, Any]:
-        """Return the arguments of `Dataset` for the concatenated rows of `files`.
-
-        Args:
-            files: for each file a dict of its `filename` relative to the folder, and the numbers of rows to `skip` and `take`.
-            original_instructions: the split of the files.
-            in_memory: True to read the files instead of mapping them.
-        """
-        parts = []
-        for file in files:
-            table = self.read_table(os.path.join(self._path, file["filename"]), in_memory).table
-            skip, take = file.get("skip") or 0, file.get("take")
-            parts.append(table.slice(skip) if take in (None, -1) else table.slice(skip, take))
-        if not parts:
-            raise ArgumentTypeError("ArrowReader.read_files needs files", advice="Pass one or more")
-        split = None if original_instructions is None else str(original_instructions)
-        return {"arrow_table": pa.concat_tables(parts), "info": self._info, "split": split}
+    def _get_table_from_filename(self, filename_skip_take: dict[str, Any], in_memory: bool = False) -> pa.Table:
+        table = self.read_table(filename_skip_take["filename"], in_memory).table
+        skip, take = filename_skip_take.get("skip") or 0, filename_skip_take.get("take")
+        return table.slice(skip) if take in (None, -1) else table.slice(skip, take)
 
 
 # Readers and writers of files.
@@ -673,15 +694,3 @@ def align_features(features_list: Sequence[Features]) -> list[Features]:
     """
     joined = joined_features(features_list)
     return [Features({name: joined[name] for name in each}) for each in features_list]
-
-
-def dtype_of(arrow_type: pa.DataType) -> str:
-    """Return the name of an Arrow type, for `Value`.
-
-    Raises:
-        ConfigurationError: it has no name, as lists and structs.
-    """
-    name = dtype_of(arrow_type.value_type) if pa.types.is_dictionary(arrow_type) else name_from_type(arrow_type)
-    if name is None:
-        raise ConfigurationError(f"The Arrow type {arrow_type} has no name", advice="Use Features.from_arrow_schema")
-    return name

@@ -281,8 +281,183 @@ class Streaming(Rows):
         return IterableDataset._of_rows(self, num_shards)
 
 
+# Rows to and from other libraries for many machines; their code opens on use.
+
+
+class Clusters(Rows):
+    """Rows to and from frames of Ray, Dask, Spark and Daft, without a way through this process."""
+
+    def to_ray(self, parts: int | None = None) -> Any:
+        """Return the rows as a `ray.data.Dataset`, whose workers read the files of this dataset themselves.
+
+        Rows in files are not copied by this process; rows in memory are sent with the plan.
+
+        Args:
+            parts: number of tasks that read; None makes parts of about 128 MB, and at least 16.
+
+        Raises:
+            MissingDependencyError: Ray is not installed.
+
+        Example:
+            >>> load_dataset("org/name", split="train").to_ray().map_batches(embed)  # doctest: +SKIP
+        """
+        from datasets_core.io.clusters import ray_dataset
+
+        return ray_dataset(self, parts)
+
+    def to_dask(self, parts: int | None = None) -> Any:
+        """Return the rows as a `dask.dataframe.DataFrame`, whose workers read the files of this dataset themselves.
+
+        Args:
+            parts: number of partitions; None makes partitions of about 128 MB, and at least 16.
+
+        Raises:
+            MissingDependencyError: `dask[dataframe]` is not installed.
+
+        Example:
+            >>> load_dataset("org/name", split="train").to_dask().groupby("label").size().compute()  # doctest: +SKIP
+        """
+        from datasets_core.io.clusters import dask_frame
+
+        return dask_frame(self, parts)
+
+    def to_spark(self, parts: int | None = None, *, spark: Any = None) -> Any:
+        """Return the rows as a Spark data frame, whose workers read the files of this dataset themselves, in their order.
+
+        Unsigned integers and 16-bit floats get the next larger type, times the unit of a microsecond.
+
+        Args:
+            parts: number of partitions; None makes partitions of about 128 MB, and at least 16.
+            spark: the session; None means that of the program.
+
+        Raises:
+            MissingDependencyError: Spark is not installed.
+            CastError: Spark has no type for a column.
+
+        Example:
+            >>> load_dataset("org/name", split="train").to_spark().groupBy("label").count()  # doctest: +SKIP
+        """
+        from datasets_core.io.clusters import spark_frame
+
+        return spark_frame(self, parts, spark)
+
+    def to_daft(self, parts: int | None = None) -> Any:
+        """Return the rows as a `daft.DataFrame`, whose workers read the files of this dataset themselves.
+
+        Args:
+            parts: number of tasks that read; None makes parts of about 128 MB, and at least 16.
+
+        Raises:
+            MissingDependencyError: Daft is not installed.
+
+        Example:
+            >>> load_dataset("org/name", split="train").to_daft().where("label = 1").count_rows()  # doctest: +SKIP
+        """
+        from datasets_core.io.clusters import daft_frame
+
+        return daft_frame(self, parts)
+
+    @classmethod
+    def from_ray(
+        cls,
+        ds: Any,
+        split: str | None = None,
+        features: Features | None = None,
+        cache_dir: str | os.PathLike[str] | None = None,
+    ) -> Self:
+        """Return the rows of a `ray.data.Dataset`, which its workers write, a file for each block, in the order of the blocks.
+
+        Args:
+            ds: the rows.
+            split: name of the split; None means "train".
+            features: types of the columns; None: those of the blocks, which must be equal.
+            cache_dir: folder of the files, which workers and this process see; None means that of the settings.
+
+        Raises:
+            MissingDependencyError: Ray is not installed.
+            CastError: a column does not fit its feature, or blocks have different types.
+            ConfigurationError: a worker does not see the folder, or there are no rows and no features.
+
+        Example:
+            >>> Dataset.from_ray(ray.data.range(100), cache_dir="/shared/cache")  # doctest: +SKIP
+        """
+        from datasets_core.io.clusters import rows_of_ray
+
+        return rows_of_ray(cls, ds, split, features, cache_dir)
+
+    @classmethod
+    def from_dask(
+        cls,
+        df: Any,
+        split: str | None = None,
+        features: Features | None = None,
+        cache_dir: str | os.PathLike[str] | None = None,
+    ) -> Self:
+        """Return the rows of a `dask.dataframe.DataFrame`, which its workers write, a file for each partition.
+
+        The index is left out; `df.reset_index()` makes it a column.
+
+        Args:
+            df: the frame.
+            split, features, cache_dir: see `from_ray`.
+
+        Raises:
+            MissingDependencyError: `dask[dataframe]` is not installed.
+            CastError: a column does not fit its feature, or partitions have different types.
+            ConfigurationError: a worker does not see the folder, or there are no rows and no features.
+
+        Example:
+            >>> Dataset.from_dask(dask.dataframe.read_csv("*.csv"), cache_dir="/shared/cache")  # doctest: +SKIP
+        """
+        from datasets_core.io.clusters import rows_of_dask
+
+        return rows_of_dask(cls, df, split, features, cache_dir)
+
+    @classmethod
+    def from_spark(
+        cls,
+        df: Any,
+        split: str | None = None,
+        features: Features | None = None,
+        keep_in_memory: bool = False,
+        cache_dir: str | os.PathLike[str] | None = None,
+        working_dir: str | None = None,
+        load_from_cache_file: bool = True,
+        **kwargs: Any,
+    ) -> Self:
+        """Return the rows of a Spark frame, which its workers write, a file for each partition.
+
+        Args:
+            df: the frame.
+            split: name of the split; None means "train".
+            features: types of the columns; None: those of the frame.
+            keep_in_memory: True collects the rows in this process, and writes no file.
+            cache_dir: folder of the files, which workers and this process see; None means that of the settings.
+            working_dir, load_from_cache_file: ignored: each call writes the rows, into `cache_dir`.
+            kwargs: other options of Hugging Face `datasets`, which are refused.
+
+        Raises:
+            UnknownOptionError: another argument is given.
+            MissingDependencyError: pyspark is not installed.
+            CastError: a column does not fit its feature.
+            ConfigurationError: there are no rows and no features.
+
+        Example:
+            >>> from pyspark.sql import SparkSession
+            >>> spark = SparkSession.builder.master("local[1]").getOrCreate()
+            >>> Dataset.from_spark(spark.createDataFrame([(1, "x"), (2, "y")], ["a", "b"]))[1]
+            {'a': 2, 'b': 'y'}
+            >>> spark.stop()
+        """
+        from datasets_core.io.clusters import check_spark_options, rows_of_spark
+
+        check_spark_options(kwargs)
+        return rows_of_spark(cls, df, split, features, cache_dir, keep_in_memory=keep_in_memory)
+
+
 class Dataset(
     Constructors,
+    Clusters,
     FromFrames,
     FromFiles,
     Selection,

@@ -417,6 +417,8 @@ class DatasetDict(SplitMapping[Dataset]):
         load_from_cache_file: bool | None = None,
         indices_cache_file_names: dict[str, str | None] | None = None,
         writer_batch_size: int | None = 1000,
+        *,
+        engine: str | Engine | None = None,
     ) -> Self:
         """Sort the rows of every split by the values of columns; see `Dataset.sort`.
 
@@ -434,6 +436,8 @@ class DatasetDict(SplitMapping[Dataset]):
         disable_nullable: bool = False,
         num_proc: int | None = None,
         new_fingerprint: str | None = None,
+        *,
+        engine: str | Engine | None = None,
     ) -> Self:
         """Write the selected rows of every split in their present order; see `Dataset.flatten_indices`.
 

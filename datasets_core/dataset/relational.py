@@ -11,6 +11,7 @@ import mmap
 import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 from typing import IO, TYPE_CHECKING, Any, Literal, NamedTuple, Self
 
 import numpy as np
@@ -31,6 +32,8 @@ from datasets_core.store.table import RowTable
 
 if TYPE_CHECKING:
     import pyarrow.compute as pc
+
+    from datasets_core.engines import Engine
 
 
 # Arrow expressions, computed over windows of rows.
@@ -501,8 +504,13 @@ def _packed_order(column: pa.ChunkedArray, *, is_down: bool) -> Ints | None:
 _PLACED_BY_KEY = int(pa.__version__.partition(".")[0]) >= 25
 
 
-def sorted_rows(table: RowTable, index: Ints | None, keys: SortKeys) -> Ints:
+def sorted_rows(table: RowTable, index: Ints | None, keys: SortKeys, engine: Engine | None = None) -> Ints:
     """Return the numbers of the rows in `index` (None: every row of the table), sorted.
+
+    Args:
+        table, index: the rows.
+        keys: columns and directions.
+        engine: its jobs sort parts of the rows, which this process merges; None: this process sorts.
 
     Raises:
         ArgumentTypeError: a column of values without an order.
@@ -513,17 +521,34 @@ def sorted_rows(table: RowTable, index: Ints | None, keys: SortKeys) -> Ints:
     rows = table.num_rows if index is None else len(index)
     limit = settings().sort_bytes
     row_bytes = bytes_per_row(columns)
-    if rows * row_bytes <= limit:
+    parts = 1 if engine is None else _number_of_parts(rows, engine)
+    if rows * row_bytes <= limit and parts == 1:
         return keys.order(_keys(columns, index, 0, rows, keys))
-    step = max(_LEAST_ROWS, int(limit / _PARTS / (row_bytes + 8)))
+    step = max(1 if parts > 1 else _LEAST_ROWS, min(int(limit / _PARTS / (row_bytes + 8)), -(-rows // parts)))
+    cuts = [*range(0, rows, step), rows]
+    jobs = [
+        (start, columns.slice(start, stop), None) if index is None else (start, columns, index[start:stop])
+        for start, stop in itertools.pairwise(cuts)
+    ]
+    sort = partial(_sorted_run, keys)
     folder = settings().cache_dir
     with files.disk_errors(folder, needed=int(rows * (row_bytes + 8))):
         os.makedirs(folder, exist_ok=True)
-        runs = [
-            _Run(_spilled(_keys(columns, index, start, min(start + step, rows), keys), start, keys, folder))
-            for start in range(0, rows, step)
-        ]
-        return _merged(runs, rows, keys, limit, folder)
+        if engine is None:
+            runs = [_spilled(sort(job), folder) for job in jobs]
+        else:
+            from datasets_core.store import module_state  # 3 ms that sorting in this process does without
+
+            done = module_state.run(engine, sort, jobs, verb="sort()")
+            by_job = {number: _spilled(run, folder) for number, run in done}
+            runs = [by_job[number] for number in range(len(jobs))]
+        return _merged([_Run(run) for run in runs], rows, keys, limit, folder)
+
+
+def _number_of_parts(rows: int, engine: Engine) -> int:
+    from datasets_core.dataset.transforms.calling import number_of_parts  # which serial sorting does without
+
+    return number_of_parts(None, rows, engine) or 1
 
 
 def _check_kinds(schema: pa.Schema, keys: SortKeys) -> None:
@@ -567,12 +592,24 @@ def _keys(table: RowTable, index: Ints | None, start: int, stop: int, keys: Sort
 # -- runs on the disk --------------------------------------------------------------------------------------------------
 
 
-def _spilled(keys: pa.Table, first: int, order: SortKeys, folder: str) -> pa.ipc.RecordBatchFileReader:
-    """Return a sorted run in an unnamed file, which disappears with the process; its last column is the row."""
+def _sorted_run(order: SortKeys, job: tuple[int, RowTable, Ints | None]) -> pa.Table:
+    """Return the keys of some rows, sorted; the last column is the number of the row among all.
+
+    Args:
+        order: of the rows.
+        job: number of the first row, and the rows: a table, and their numbers in it if not all.
+    """
+    first, table, index = job
+    keys = _keys(table, index, 0, table.num_rows if index is None else len(index), order)
     rows = order.order(keys)
     numbers = pa.Array.from_buffers(pa.int64(), len(rows), [None, pa.py_buffer(rows)])
-    run = keys.take(numbers)
-    run = run.append_column(_ROW, pa.Array.from_buffers(pa.int64(), len(rows), [None, pa.py_buffer(rows + first)]))
+    return keys.take(numbers).append_column(
+        _ROW, pa.Array.from_buffers(pa.int64(), len(rows), [None, pa.py_buffer(rows + first)])
+    )
+
+
+def _spilled(run: pa.Table, folder: str) -> pa.ipc.RecordBatchFileReader:
+    """Return a sorted run in an unnamed file, which disappears with the process."""
     with nameless_file(folder) as handle:
         with pa.ipc.new_file(pa.PythonFile(handle, mode="w"), run.schema) as writer:
             writer.write_table(run, max_chunksize=max(1, -(-run.num_rows // _BLOCKS_PER_RUN)))

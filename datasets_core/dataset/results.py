@@ -51,10 +51,9 @@ if TYPE_CHECKING:
     from datasets_core.store.rows.rows import Rows
 
 
-WAITING_BYTES = 8 << 20
-"""Bytes held in memory before the first file is started, until the types are known."""
-SPLIT = "rows"
-"""The name of the split of a result, in its manifest."""
+WAITING_BYTES = 8 << 20  # held in memory before the first file is started, until the types are known
+SPLIT = "rows"  # the name of the split of a result, in its manifest
+Fits = Callable[["Result"], bool]
 
 
 @dataclass(frozen=True, slots=True)
@@ -164,6 +163,19 @@ class WideningWriter:
             self._begin()
         self._end()
         return self._written
+
+    def of_all(self, batches: Iterable[pa.RecordBatch], features: Features) -> list[Written]:
+        """Write all rows, which have the columns of `features`, and return the files; an error removes them."""
+        schema = features.arrow_schema
+        try:
+            for batch in batches:
+                self.write(widened(batch, schema), features)
+            if not self.rows:
+                self.write(pa.RecordBatch.from_arrays([pa.nulls(0, field.type) for field in schema], schema=schema), features)
+            return self.close()
+        except BaseException:
+            self.abort()
+            raise
 
     def abort(self) -> None:
         """Remove the files."""
@@ -344,9 +356,7 @@ def place_of(dataset: Rows, lineage: Lineage, *, keep_in_memory: bool = False, c
 
 
 def home_of(dataset: Rows) -> str | None:
-    """Return the folder whose `cache-…` files are results of this dataset or of datasets with the same rows; None for rows in
-    memory.
-    """
+    """Return the folder whose `cache-…` files are results of this dataset or of others with its rows; None: rows in memory."""
     local = [path for path in dataset._table.files if not files.is_url(path)]
     if not local:
         return None
@@ -419,19 +429,9 @@ def written(
         load_from_cache_file: False computes the rows again; None does so if caching is off.
     """
     place = place_of(dataset, lineage, keep_in_memory=keep_in_memory, cache_file_name=cache_file_name)
-    schema = features.arrow_schema
 
     def make(folder: Callable[[], str]) -> list[Written]:
-        writer = WideningWriter(folder, "part", most_bytes=place.most_bytes)
-        try:
-            for batch in batches():
-                writer.write(widened(batch, schema), features)
-            if not writer.rows:
-                writer.write(pa.RecordBatch.from_arrays([pa.nulls(0, field.type) for field in schema], schema=schema), features)
-            return writer.close()
-        except BaseException:
-            writer.abort()
-            raise
+        return WideningWriter(folder, "part", most_bytes=place.most_bytes).of_all(batches(), features)
 
     return cached_result(place, make, load_from_cache_file=load_from_cache_file).table
 
@@ -509,9 +509,6 @@ def _found_file(path: str, key: str) -> Result | None:
     return Result(table, Features.from_arrow_schema(table.schema))
 
 
-Fits = Callable[[Result], bool]
-
-
 class CachedResult:
     """A result in the cache: an existing one, or one made in the `with` block, under its lock and in a staging folder.
 
@@ -526,7 +523,12 @@ class CachedResult:
     """
 
     def __init__(
-        self, place: Place, *, load_from_cache_file: bool | None = None, fits: Fits = bool, resumes: bool = False
+        self,
+        place: Place,
+        *,
+        load_from_cache_file: bool | None = None,
+        fits: Callable[[Result], bool] = bool,
+        resumes: bool = False,
     ) -> None:
         self._place, self._fits, self._stack = place, fits, contextlib.ExitStack()
         self._named = place.folder or place.file or settings().cache_dir  # in errors of the system

@@ -4,22 +4,28 @@ from __future__ import annotations
 
 import copy
 import math
-from collections.abc import Iterable, Iterator, Sequence
+import os
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from functools import partial
 from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 import pyarrow as pa
 
+from datasets_core.engines import Engine, on_engine
 from datasets_core.errors import ArgumentTypeError, CellCastError, ConfigurationError
 from datasets_core.features.schema import Features
 from datasets_core.store.fingerprint import Hasher
 from datasets_core.store.pieces import Ints
 from datasets_core.store.rows.indices import as_features, as_int, ints_of, mapped_index, row_count, row_numbers
-from datasets_core.store.rows.rows import Rows
+from datasets_core.store.rows.rows import Lineage, Rows
 from datasets_core.store.table import RowTable
 
 if TYPE_CHECKING:
     from numpy.random import Generator
+
+    from datasets_core.dataset.results import Place, Written
+    from datasets_core.dataset.transforms.calling import Part
 
 
 # Random generators, from a seed, a generator, or the state of numpy.
@@ -272,6 +278,8 @@ class Selection(Rows):
         indices_cache_file_name: str | None = None,
         writer_batch_size: int | None = 1000,
         new_fingerprint: str | None = None,
+        *,
+        engine: str | Engine | None = None,
     ) -> Self:
         """Return the rows sorted by the values of columns. Rows with equal values keep their order.
 
@@ -284,6 +292,7 @@ class Selection(Rows):
             keep_in_memory, load_from_cache_file, writer_batch_size: ignored.
             indices_cache_file_name: a file for the index, which is then memory-mapped.
             new_fingerprint: fingerprint of the result; None computes it.
+            engine: its jobs sort parts of the rows, which this process merges by their columns; see `map`.
 
         Raises:
             UnknownColumnError: a column does not exist.
@@ -317,7 +326,8 @@ class Selection(Rows):
                 f"null_placement={null_placement!r} is invalid", advice="Give 'at_start' or 'at_end'", value=null_placement
             )
         keys = SortKeys(tuple(names), tuple(map(bool, descending)), _NULLS_FIRST[null_placement])
-        rows = sorted_rows(self._table, self._index, keys)
+        with on_engine(engine) as runner:
+            rows = sorted_rows(self._table, self._index, keys, runner)
         ordered = self._selected(rows, new_fingerprint, "sort", keys.columns, keys.descending, keys.nulls_first)
         return ordered._mapped(indices_cache_file_name)
 
@@ -417,6 +427,8 @@ class Selection(Rows):
         disable_nullable: bool = False,
         num_proc: int | None = None,
         new_fingerprint: str | None = None,
+        *,
+        engine: str | Engine | None = None,
     ) -> Self:
         """Return the same rows, written in their present order, so that they are read without an index.
 
@@ -425,10 +437,12 @@ class Selection(Rows):
         Args:
             keep_in_memory: True to write no file.
             cache_file_name: the file to write, instead of a folder in the cache.
-            writer_batch_size, num_proc: ignored: Arrow gathers the rows in blocks, in this process.
+            writer_batch_size: ignored: Arrow gathers the rows in blocks.
             features: target types of the columns; None: unchanged.
             disable_nullable: True to refuse null.
+            num_proc: number of jobs of `engine`; ignored without one.
             new_fingerprint: the identity of the result.
+            engine: its jobs write parts of the rows, each to files of its own; see `map`.  None: this process writes them.
 
         Raises:
             CastError: a value does not fit `features`, or is null with disable_nullable=True.
@@ -438,8 +452,7 @@ class Selection(Rows):
             >>> Dataset(pa.table({"a": [1, 2, 3]})).select([2, 0]).flatten_indices()["a"][:]
             [3, 1]
         """
-        from datasets_core.dataset.results import MEMORY_BYTES, written  # 20 ms that reading does without
-        from datasets_core.features.cast import cast_table
+        from datasets_core.dataset.results import MEMORY_BYTES, cached_result, place_of  # 20 ms that reading does without
 
         table, index, wanted = self._table, self._index, as_features(features) or self._features
         other = self._replaced(table, wanted, "flatten_indices", copy.deepcopy(features), new_fingerprint=new_fingerprint)
@@ -448,19 +461,11 @@ class Selection(Rows):
         if index is None and wanted == self._features and cache_file_name is None:
             return other
 
-        def batches() -> Iterator[pa.RecordBatch]:
-            for batch in table.batches() if index is None else table.batches_at(index):
-                yield batch if wanted == self._features else cast_table(batch, wanted, what="The dataset")
-
         is_small = cache_file_name is None and not table.files and table.num_bytes * self.num_rows <= MEMORY_BYTES * len(table)
-        other._table = written(
-            self,
-            other._lineage,
-            batches,
-            wanted,
-            keep_in_memory=keep_in_memory or is_small,
-            cache_file_name=cache_file_name,
-        )
+        is_held = keep_in_memory or is_small
+        place = place_of(self, other._lineage, keep_in_memory=is_held, cache_file_name=cache_file_name)
+        with on_engine(engine, num_proc=num_proc or None) as runner:
+            other._table = cached_result(place, partial(_gathered, self, wanted, place, num_proc, runner)).table
         return other
 
     def _labels(self, column: str) -> Any:
@@ -503,6 +508,44 @@ class Selection(Rows):
 _UNLABELED = 2**63 - 1  # behind all classes
 _NULLS_FIRST = {"at_start": True, "first": True, "at_end": False, "last": False}
 _ROWS_PER_PIECE = 256  # from here on, pieces that repeat take less memory than an index
+
+
+def _gathered(
+    rows: Rows, features: Features, place: Place, num_proc: int | None, engine: Engine | None, folder: Callable[[], str]
+) -> list[Written]:
+    """Write rows in their present order, in the parts of an engine if there is one."""
+    from datasets_core.dataset.transforms.calling import Part, borders, number_of_parts, results
+
+    count = None if engine is None else number_of_parts(num_proc, rows.num_rows, engine)
+    if count is None:
+        return _gathered_part(features, place.most_bytes, folder, rows, "part")
+    where = folder() if place.folder or place.file else ""
+    parts = []
+    for rank, (start, stop) in enumerate(borders(rows.num_rows, count, 1)):
+        part = rows._selected(range(start, stop))
+        part._lineage = Lineage.known("part")
+        parts.append(Part(part, start, rank, where, most_bytes=place.most_bytes))
+    work = partial(_gather_job, features)
+    found = results(work, parts, engine=engine, stage="Flattening", total=rows.num_rows, verb="flatten_indices")
+    return [each for made in found for each in made]
+
+
+def _gather_job(features: Features, part: Part) -> list[Written]:
+    stem = f"part-{os.urandom(4).hex()}-{part.start:010d}"  # of this attempt: an engine may run a job twice
+    return _gathered_part(features, part.most_bytes, lambda: part.folder, part.dataset, stem)
+
+
+def _gathered_part(features: Features, most_bytes: int, folder: Callable[[], str], rows: Rows, stem: str) -> list[Written]:
+    from datasets_core.dataset.results import WideningWriter
+    from datasets_core.features.cast import cast_table
+
+    table, index = rows._table, rows._index
+
+    def batches() -> Iterator[pa.RecordBatch]:
+        for batch in table.batches() if index is None else table.batches_at(index):
+            yield batch if features == rows._features else cast_table(batch, features, what="The dataset")
+
+    return WideningWriter(folder, stem, most_bytes=most_bytes).of_all(batches(), features)
 
 
 def _refuse_nulls(table: RowTable, index: Any) -> None:

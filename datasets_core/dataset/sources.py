@@ -641,45 +641,6 @@ class FromFrames(Rows):
         made.set_format(how["type"], how["columns"], how["output_all_columns"], **how["format_kwargs"])
         return made
 
-    @classmethod
-    def from_spark(
-        cls,
-        df: Any,
-        split: str | None = None,
-        features: Features | None = None,
-        keep_in_memory: bool = False,
-        cache_dir: str | os.PathLike[str] | None = None,
-        working_dir: str | None = None,
-        load_from_cache_file: bool = True,
-        **kwargs: Any,
-    ) -> Self:
-        """Return a dataset of the rows of a Spark frame, collected by the driver as Arrow data.
-
-        Args:
-            df: the frame.
-            split: name of the split.
-            features: types of the columns; None: those of the frame.
-            keep_in_memory: ignored: the rows are in memory.  Write large frames as Parquet, and load that.
-            cache_dir, working_dir, load_from_cache_file: ignored.
-            kwargs: other options of Hugging Face `datasets`, which are refused.
-
-        Raises:
-            UnknownOptionError: another argument is given.
-            MissingDependencyError: pyspark is not installed.
-            CastError: a column does not fit its feature.
-
-        Example:
-            >>> from pyspark.sql import SparkSession
-            >>> spark = SparkSession.builder.master("local[1]").getOrCreate()
-            >>> Dataset.from_spark(spark.createDataFrame([(1, "x"), (2, "y")], ["a", "b"]))[1]
-            {'a': 2, 'b': 'y'}
-            >>> spark.stop()
-        """
-        from datasets_core.io.tables import check_spark_options, rows_of_spark
-
-        check_spark_options(kwargs)
-        return rows_of_spark(cls, df, split, features)
-
 
 def _as_stored(column: pa.ChunkedArray, kind: pa.DataType) -> pa.ChunkedArray:
     """Return a column in the type that this library uses for it, without a copy if both have the same storage."""

@@ -135,22 +135,28 @@ def get_engine(engine: str | Engine | None = None, *, num_proc: int | None = Non
 
 
 @contextlib.contextmanager
-def on_engine(engine: str | Engine | None, *, num_proc: int | None = None, address: str | None = None) -> Iterator[None]:
+def on_engine(
+    engine: str | Engine | None, *, num_proc: int | None = None, address: str | None = None
+) -> Iterator[Engine | None]:
     """Make `get_engine()` return this engine within the block; at its end, stop what an engine given by name has started.
 
     Args:
-        engine: see `get_engine`; None changes nothing.
+        engine: see `get_engine`; None: that of the settings.
         num_proc, address: options of an engine given by name.
+
+    Yields:
+        The engine; None if neither the caller nor the settings name one.
     """
-    if engine is None and address is None:
-        yield
+    named = settings().engine if engine is None else engine
+    if named is None and address is None:
+        yield None
         return
-    found = get_engine(engine, num_proc=num_proc, address=address)
+    found = get_engine(named, num_proc=num_proc, address=address)
     with using(engine=found):
         try:
-            yield
+            yield found
         finally:
-            if isinstance(engine, str):
+            if isinstance(named, str):
                 getattr(found, "close", bool)()
 
 

@@ -17,7 +17,7 @@ import time
 import weakref
 from bisect import insort
 from collections import Counter
-from collections.abc import Callable, Generator, Iterable, Iterator, Sized
+from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sized
 from concurrent.futures import FIRST_COMPLETED, Future, wait
 from contextlib import contextmanager
 from contextvars import copy_context
@@ -338,7 +338,7 @@ def answer(head: Head, job: bytes) -> bytes:
     with _counting:
         _running[run] += 1
     try:
-        _check_versions(wanted)
+        check_versions(wanted)
         if getattr(_sent, "run", None) != run:
             sys.path += [path for path in paths if path not in sys.path and os.path.exists(path)]
             settings, decimals, *parts = unpacked(sent)
@@ -360,7 +360,12 @@ def is_running(run: str) -> bool:
         return _running[run] > 0
 
 
-def _check_versions(wanted: dict[str, str]) -> None:
+def check_versions(wanted: Mapping[str, str]) -> None:
+    """Check that this worker has the `versions` of the driver.
+
+    Raises:
+        ConfigurationError: it has another one.
+    """
     for name, found in versions().items():
         if found != wanted[name]:
             raise ConfigurationError(
@@ -370,7 +375,7 @@ def _check_versions(wanted: dict[str, str]) -> None:
 
 
 def answer_anywhere(head: Head, job: bytes) -> Any:
-    """`answer` as code that travels by value, so that a worker without the library is reported."""
+    """Call `answer`; this function is sent by value, so that a worker without the library is reported."""
     try:
         from datasets_core.engines.pool import answer
     except ImportError as error:

@@ -385,7 +385,7 @@ class StallTimeout:
             pool: the threads that run it.
 
         Raises:
-            DownloadError: hardly any bytes arrived for too long.
+            DownloadError: almost no bytes arrived for too long.
         """
         asked = queued = time.monotonic()
         self._begun += asked - self._left
@@ -634,12 +634,12 @@ class HostPauses:
             self._asked[host] = max(policy.clock.now() + asked, self._asked.get(host, 0.0))
 
     def asked(self, host: object, policy: RetryPolicy) -> float:
-        """Return the rest of the pause that a server requires, even if it exceeds the longest pause."""
+        """Return the remaining pause that a server requires, even if it exceeds the longest pause."""
         with self._lock:
             return max(0.0, self._asked.get(host, 0.0) - policy.clock.now())
 
     def seconds(self, host: object, policy: RetryPolicy) -> float:
-        """Return the rest of the pause to keep for a server, with some jitter added."""
+        """Return the remaining pause to keep for a server, with some jitter added."""
         with self._lock:
             left = self._until.get(host, 0.0) - policy.clock.now()
         return left * (1 + policy.jitter.uniform(0.0, _SPREAD)) if left > 0 else 0.0

@@ -491,7 +491,9 @@ def _view_parts(array: pa.Array, valid: Mask | None) -> tuple[Lengths, Mask | No
 
 
 def _map_as_list(array: pa.Array) -> pa.Array:
-    """Return a map as the list of `{"key", "value"}` in which it is stored; its keys and items ignore slices."""
+    """Return a map as the list of `{"key", "value"}` in which it is stored; the keys and items of a sliced map are those of
+    the whole.
+    """
     entries = pa.StructArray.from_arrays([array.keys, array.items], ["key", "value"])
     buffers = array.buffers()[:2]
     return pa.Array.from_buffers(pa.list_(entries.type), len(array), buffers, offset=array.offset, children=[entries])

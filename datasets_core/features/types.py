@@ -27,7 +27,7 @@ from datasets_core.features.base import (
     plain_array,
     type_from_name,
 )
-from datasets_core.features.values import as_elements, is_json, is_missing, names_in_file, plain_json
+from datasets_core.features.values import as_elements, is_json, is_missing, json_texts, names_in_file, plain_json
 
 if TYPE_CHECKING:
     from datasets_core.features.cast import Column
@@ -76,7 +76,10 @@ class Json(Feature):
         """See `Feature.cast_array`: the JSON text of each value."""
         return self.column()(array.to_pylist())
 
-    cast_storage = cast_array  # its name in `datasets`
+    def cast_storage(self, storage: pa.Array) -> pa.Array:
+        """See `ClassLabel.cast_storage`: text is taken as JSON if all of it is valid JSON, as in `datasets`."""
+        texts = json_texts(storage)
+        return self.cast_array(storage) if texts is None else pa.ExtensionArray.from_storage(self.arrow_type, texts)
 
     def encode_example(self, value: Any) -> str:
         """Return `value` as JSON text; NaN and infinities are written as Python's `json` writes them.
@@ -533,7 +536,9 @@ class ClassLabel(Feature):
         code = _integer(value)
         if code is None:
             raise CastError(f"{value!r} is neither the name nor the integer of a class. {self._advice()}")
-        return self._checked(code)
+        if not -1 <= code < len(self.names):
+            raise CastError(f"{code} is not the integer of a class. {self._advice()}")
+        return code
 
     def _code(self, name: Any) -> int:
         if isinstance(name, str):
@@ -555,11 +560,6 @@ class ClassLabel(Feature):
         if number is None or not 0 <= number < len(self.names):
             raise CastError(f"{code!r} is not the integer of a class. {self._advice()}")
         return self.names[number]
-
-    def _checked(self, code: int) -> int:
-        if not -1 <= code < len(self.names):
-            raise CastError(f"{code} is not the integer of a class. {self._advice()}")
-        return code
 
     def _advice(self) -> str:
         shown = ", ".join(repr(name) for name in self.names[:10]) + (", …" if len(self.names) > 10 else "")

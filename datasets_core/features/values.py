@@ -624,3 +624,14 @@ def names_in_file(path: str) -> list[str]:
         raise FileNotFoundDatasetsError(f"There is no file {path!r} of class names", advice="Pass a path, or names=") from error
     except UnicodeDecodeError as error:
         raise ConfigurationError(f"The class names in {path!r} are not UTF-8 text: {error}. Write the file again.") from error
+
+
+def json_texts(array: pa.Array) -> pa.Array | None:
+    """Return an array of text in which every value is valid JSON, as `string`; None for other arrays.
+
+    >>> json_texts(pa.array(['{"a": 1}', None])).to_pylist(), json_texts(pa.array(["x"]))
+    (['{"a": 1}', None], None)
+    """
+    if array.type not in (pa.string(), pa.large_string(), pa.string_view()):
+        return None
+    return array.cast(pa.string()) if all(is_json(value) for value in array.to_pylist() if value is not None) else None

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from itertools import pairwise
 from typing import IO, TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
@@ -85,46 +84,38 @@ class Frames(Looked):
         batched: bool = False,
         schema_overrides: dict[str, Any] | None = None,
         rechunk: bool = True,
-    ) -> pl.DataFrame | Iterator[pl.DataFrame]:
+        *,
+        lazy: bool = False,
+    ) -> pl.DataFrame | pl.LazyFrame | Iterator[pl.DataFrame]:
         """Return the rows as a polars frame, at once or (`batched`) in frames of `batch_size` rows; columns are not copied.
+
+        A lazy frame reads nothing until it is collected, then only the columns and the first rows that the query needs, batch
+        by batch.  Rows with an index (of `select`, `shuffle` or `sort`) are gathered by their numbers, batch by batch.
 
         Args:
             batch_size: number of rows in a frame.
             batched: True to return an iterator of frames.
             schema_overrides: polars types of columns, for `polars.from_arrow`.
             rechunk: True to make each column contiguous, for `polars.from_arrow`.
+            lazy: True to return a `polars.LazyFrame`; not for streams.
 
         Raises:
+            ConfigurationError: `lazy` for a stream, or with `batched`.
             MissingDependencyError: polars is not installed.
 
         Example:
             >>> Dataset.from_dict({"a": [1, 2]}).to_polars()["a"].sum()
             3
         """
-        return self._frames("polars", batch_size, batched, schema_overrides=schema_overrides, rechunk=rechunk)
+        options = {"schema_overrides": schema_overrides, "rechunk": rechunk}
+        if not lazy:
+            return self._frames("polars", batch_size, batched, **options)
+        if batched:
+            raise ConfigurationError("to_polars() got both lazy=True and batched=True", advice="Give one of them")
+        return self._lazy_polars(options)
 
-
-_PART_BYTES, _LEAST_PARTS = 128 << 20, 16
-
-
-def _tables_of_parts(parts: pa.Table) -> pa.Table:
-    """Return the rows of packed parts, in a worker."""
-    from datasets_core.engines.process import unpacked
-
-    return pa.concat_tables([unpacked(part).with_format("arrow")[:] for part in parts.column("part").to_pylist()])
-
-
-def _frame_of_part(part: bytes) -> pd.DataFrame:
-    from datasets_core.engines.process import unpacked
-
-    return frames_of(unpacked(part))
-
-
-def frames_of(rows: Any) -> pd.DataFrame:
-    """Return rows as a pandas frame of Arrow's types: equal in all parts, with nulls or without."""
-    import pandas as pd
-
-    return rows.with_format("arrow")[:].to_pandas(types_mapper=pd.ArrowDtype)
+    def _lazy_polars(self, options: Mapping[str, Any]) -> pl.LazyFrame:
+        raise ConfigurationError("A stream has no lazy frame", advice="Write it first, or use to_polars(batched=True)")
 
 
 class Export(Rows, Frames):
@@ -227,54 +218,10 @@ class Export(Rows, Frames):
             made.set_format(how["type"], how["columns"], how["output_all_columns"], **how["format_kwargs"])
         return made
 
-    def _parts(self, parts: int | None) -> list[bytes]:
-        """Return the rows in parts for other machines: files and row ranges, packed."""
-        from datasets_core.engines.process import packed
-        from datasets_core.store.rows.rows import Lineage
+    def _lazy_polars(self, options: Mapping[str, Any]) -> pl.LazyFrame:
+        from datasets_core.io.clusters import lazy_polars
 
-        rows = self.num_rows
-        count = max(1, min(rows, parts or max(_LEAST_PARTS, self._table.num_bytes // _PART_BYTES)))
-        cuts = [rows * number // count for number in range(count + 1)]
-        found = []
-        for start, stop in pairwise(cuts):
-            part = self._selected(range(start, stop))
-            part._lineage = Lineage.known("part")  # else its fingerprint would be computed on the way
-            found.append(packed(part))
-        return found
-
-    def to_ray(self, parts: int | None = None) -> Any:
-        """Return the rows as a `ray.data.Dataset`, whose workers read the files of this dataset themselves.
-
-        Rows in files are not copied by this process; rows in memory are sent with the plan.
-
-        Args:
-            parts: number of tasks that read; None makes parts of about 128 MB, and at least 16.
-
-        Raises:
-            MissingDependencyError: Ray is not installed.
-
-        Example:
-            >>> load_dataset("org/name", split="train").to_ray().map_batches(embed)  # doctest: +SKIP
-        """
-        data = needed("ray.data", "to_ray()", "datasets_core[ray]")
-        items = data.from_items([{"part": part} for part in self._parts(parts)])
-        return items.map_batches(_tables_of_parts, batch_size=1, batch_format="pyarrow")
-
-    def to_dask(self, parts: int | None = None) -> Any:
-        """Return the rows as a `dask.dataframe.DataFrame`, whose workers read the files of this dataset themselves.
-
-        Args:
-            parts: number of partitions; None makes partitions of about 128 MB, and at least 16.
-
-        Raises:
-            MissingDependencyError: `dask[dataframe]` is not installed.
-
-        Example:
-            >>> load_dataset("org/name", split="train").to_dask().groupby("label").size().compute()  # doctest: +SKIP
-        """
-        frames = needed("dask.dataframe", "to_dask()", "dask[dataframe]")
-        meta = frames_of(self._selected(range(0)))
-        return frames.from_map(_frame_of_part, self._parts(parts), meta=meta, enforce_metadata=False)
+        return lazy_polars(self, options)
 
     def to_csv(
         self,

@@ -6,7 +6,7 @@ import contextlib
 import itertools
 import json
 import os
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from functools import partial
 from itertools import pairwise
@@ -25,7 +25,6 @@ from datasets_core.errors import (
     CastError,
     ConfigurationError,
     DatasetsCoreError,
-    UnknownOptionError,
     redact_text,
 )
 from datasets_core.features.cast import cast_table
@@ -33,7 +32,6 @@ from datasets_core.features.schema import Features, feature_from_arrow
 from datasets_core.features.types import FixedShape, Json
 from datasets_core.features.values import decode_value
 from datasets_core.meta.info import DatasetInfo
-from datasets_core.meta.splits import Split
 from datasets_core.optional import needed
 from datasets_core.progress import progress
 from datasets_core.store.rows.indices import agreed, as_features, checked_batch_size
@@ -106,7 +104,6 @@ def opened(target: Any, storage_options: dict[str, Any] | None) -> AbstractConte
 
 
 T = TypeVar("T", bound=Rows)
-_SPARK_OPTIONS = ("split", "features", "keep_in_memory", "cache_dir", "working_dir", "load_from_cache_file")
 
 
 def pandas_frame(dataset: Rows) -> pd.DataFrame:
@@ -301,28 +298,6 @@ def rows_of_table(kind: type[T], table: pa.Table, features: Features | None, inf
     if features is not None:
         table = cast_table(table, features, what="The frame")
     return kind(table, info=info, split=split)
-
-
-def check_spark_options(given: Mapping[str, Any]) -> None:
-    """Check for arguments that `from_spark` does not have.
-
-    Raises:
-        UnknownOptionError: an argument is unknown.
-    """
-    for name in given:
-        raise UnknownOptionError(name, builder="from_spark", known=_SPARK_OPTIONS)
-
-
-def rows_of_spark(kind: type[T], df: Any, split: str | None, features: Features | None) -> T:
-    """Return the rows of a Spark frame; see `Dataset.from_spark`."""
-    needed("pyspark", "from_spark()", "pyspark")
-    if not hasattr(df, "toPandas"):
-        raise ArgumentTypeError(f"from_spark() needs a Spark DataFrame, not {type(df).__name__}.")
-    if hasattr(df, "toArrow"):  # since Spark 4
-        table = df.toArrow()
-    else:
-        table = pa.Table.from_pandas(df.toPandas(), preserve_index=False).replace_schema_metadata(None)
-    return rows_of_table(kind, table, features, None, split or Split.TRAIN)
 
 
 # -- rows of files -----------------------------------------------------------------------------------------------------

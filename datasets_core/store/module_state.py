@@ -74,7 +74,7 @@ def run(
     left = set(range(len(jobs)))
     with contextlib.ExitStack() as stack:
         if folder is not None and getattr(engine, "spans_machines", False):
-            held = stack.enter_context(_marked(folder, held))
+            held = stack.enter_context(marked(folder, held))
         yield from _results(engine, held, function, jobs, left, verb, options)
 
 
@@ -106,7 +106,7 @@ def _results(
 
 
 @contextlib.contextmanager
-def _marked(folder: str, function: Callable[[T], R]) -> Iterator[Callable[[T], R]]:
+def marked(folder: str, function: Callable[[T], R]) -> Iterator[Callable[[T], R]]:
     """Make each worker look for a mark in the folder before its first job."""
     if files.is_url(folder):
         yield function

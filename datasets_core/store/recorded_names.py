@@ -19,10 +19,10 @@ from datasets_core.store.code import is_of_library
 # A name has one definition in the whole library.
 _RECORDED = """
 _lazy: later; as_datasets: Alias AliasModule _Config; as_datasets.internals: OneRow RowBatch RowOrBatch _DictKind
-DatasetInfosDict ExtractManager Extractor MetadataConfigs NonMutableDict StreamingDownloads _FeatureTypes _StreamingKind
-tracked_str; as_datasets.tables:
-_MappedRows AbstractDatasetInputStream AbstractDatasetReader ArrowReader ArrowWriter ConcatenationTable GeneratorStream
-SparkReader SqlReader InMemoryTable MemoryMappedTable OptimizedTypedSequence
+DatasetInfosDict ExtractManager Extractor FileInstructions MetadataConfigs NonMutableDict StreamingDownloads _FeatureTypes
+_StreamingKind tracked_str; as_datasets.tables:
+_MappedRows AbstractDatasetInputStream AbstractDatasetReader ArrowReader ArrowWriter BaseReader ConcatenationTable
+GeneratorStream SparkReader SqlReader InMemoryTable MemoryMappedTable OptimizedTypedSequence
 SchemaInferenceError Table TypedSequence; builders._arrow_blocks: ArrowBlocks _Batch _Ended; builders._block_source:
 BlockSource; builders._croissant_assembly: Assembly; builders._croissant_files: ResourceFiles; builders._croissant_found:
 FoundFile; builders._croissant_parts: SplitField split_field splits_of_names; builders._croissant_records: Records;
@@ -67,6 +67,7 @@ split_for_process split_for_torch_process; due: Overdue; engines.deadline: Deadl
 get_engine register_engine; engines.in_order: Pace; engines.local: Failure ProcessEngine ThreadEngine _Remade; engines.pool:
 Workers JobPace RemoteEngine; engines.process: _Forked _Nowhere _Observer _Pickler; engines.serial: SerialEngine;
 engines.threads: StallTimeout; engines.worker_pool: WorkerPool; engines.worker_process: SentFunction WorkerProcess; errors:
+ColumnLimitError
 DecodingDisabledError InvalidConfigNameError MediaTypeError ArchiveError ArgumentTypeError BlockedVersionError CastError
 CellCastError ChecksumVerificationError ConfigurationError ConfinementUnavailableError DamagedRecordError DamagedShardError
 DataFilesNotFoundError DataFilesWarning DatasetBuildError DatasetDiskError DatasetGenerationCastError DatasetGenerationError
@@ -249,7 +250,7 @@ _Correlations _Overlap _Pass _Report; viewer.queries: View _Base; viewer.picture
 _PairCounts;
 viewer.cells: Limits; viewer.opening: Opened; viewer.media: Content; viewer.server: Viewer; building.write.exchange:
 Exchange; store.diff: _Tables; io.tfds: TfdsForm TfdsRows; stream.io.write: _Attempt;
-tfds.reading: SerializedParser
+tfds.reading: SerializedParser; dataset.dataset: Clusters
 """
 
 # Names with several definitions in the library: the package or module in which each is defined now, and its recorded module.

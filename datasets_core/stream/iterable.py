@@ -523,13 +523,13 @@ class IterableDataset(StreamExports, StreamMaking, Frames):
     def from_spark(
         cls, df: Any, split: NamedSplit | str | None = None, features: Features | None = None, **kwargs: Any
     ) -> Self:
-        """Return a stream of the rows of a Spark frame, collected by the driver as Arrow data.
+        """Return a stream of the rows of a Spark frame, which its workers write, a file for each partition.
 
         Args:
             df: the frame.
             split: name of the split; "train" if None.
             features: types of the columns; None: those of the frame.
-            kwargs: further arguments of `Dataset.from_spark`, which are ignored.
+            kwargs: `cache_dir` and `keep_in_memory` of `Dataset.from_spark`; its other ones are ignored.
 
         Raises:
             MissingDependencyError: pyspark is not installed.
@@ -542,11 +542,12 @@ class IterableDataset(StreamExports, StreamMaking, Frames):
             [{'a': 1, 'b': 'x'}]
             >>> spark.stop()
         """
-        from datasets_core.io.tables import check_spark_options, rows_of_spark  # 10 ms that other streams do without
+        from datasets_core.io.clusters import check_spark_options, rows_of_spark  # 10 ms that other streams do without
 
         options = ("keep_in_memory", "cache_dir", "working_dir", "load_from_cache_file")
         check_spark_options({name: value for name, value in kwargs.items() if name not in options})
-        return cls._of_rows(rows_of_spark(Rows, df, split, features))
+        where, is_held = kwargs.get("cache_dir"), bool(kwargs.get("keep_in_memory"))
+        return cls._of_rows(rows_of_spark(Rows, df, split, features, where, keep_in_memory=is_held))
 
     @classmethod
     def _of_rows(cls, rows: Rows, num_shards: int = 1) -> Self:

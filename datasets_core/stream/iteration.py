@@ -93,7 +93,7 @@ class RowIterator:
     """The rows of a stream, or its batches, one after the other.
 
     Args:
-        stream: whose rows they are.
+        stream: the stream that the rows belong to.
         show: returns the function that formats deliveries; it is called with the first delivery.
         read: reads the node from a state.
         node: the node of the rows.

@@ -521,7 +521,7 @@ class SerializedInfo(dict[str, Any]):
         self.features = features
 
     def parse(self, serialized: Any) -> dict[str, Any]:
-        """Return a serialized row in stored form, with images as files.
+        """Parse a serialized row; return it in stored form, with images as files.
 
         Raises:
             ExampleError: the record does not fit the features.

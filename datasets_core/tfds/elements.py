@@ -61,7 +61,7 @@ def _same(value: Any) -> Any:
 
 
 def _picture(value: Any) -> Any:
-    """Return an image as an array, also for the library's own `Image`, which decodes to Pillow."""
+    """Return an image as an array, even for the library's own `Image`, which decodes to Pillow images."""
     if not hasattr(value, "getbands"):
         return value
     array = np.asarray(value)

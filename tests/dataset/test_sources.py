@@ -185,7 +185,7 @@ def test_a_frame_of_spark_needs_spark(monkeypatch: pytest.MonkeyPatch) -> None:
     with pytest.raises(MissingDependencyError, match="pyspark"):
         Dataset.from_spark(_SparkFrame())
     monkeypatch.setitem(sys.modules, "pyspark", pa)
-    assert Dataset.from_spark(_SparkFrame()).to_dict() == {"a": [1, 2]}
+    assert Dataset.from_spark(_SparkFrame(), keep_in_memory=True).to_dict() == {"a": [1, 2]}
 
 
 @pytest.mark.optional("pandas")

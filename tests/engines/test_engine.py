@@ -297,6 +297,14 @@ def test_files_are_the_same_whatever_engine_writes_them(remote: Engine, tmp_path
         made = rows.map(lambda row: {"b": row["a"] * 2}, engine=remote)
         assert made["b"] == [2 * number for number in range(300)]
         assert rows.filter(lambda row: row["a"] % 7 == 0, engine=remote)["a"] == list(range(0, 300, 7))
+        order = rows.map(lambda row: {"c": row["a"] * 7 % 50})  # every value six times
+        by_value = order.sort(["c", "a"], reverse=[True, False], engine=remote)
+        assert by_value["a"] == order.sort(["c", "a"], reverse=[True, False])["a"]
+        with config.using(engine=remote, caching=False):
+            assert by_value.sort("c")["a"] == order.select(by_value["a"]).sort("c", engine="serial")["a"]
+            flat = by_value.flatten_indices(features=Features({"a": Value("string"), "c": Value("int32")}))
+        assert flat._index is None and flat["a"] == [str(number) for number in by_value["a"]]
+        assert len(flat.cache_files) == 64
         found: dict[str, dict[str, bytes]] = {}
         for name, engine in (("here", SerialEngine()), ("there", remote)):
             folder = tmp_path / name
@@ -359,6 +367,8 @@ def test_workers_of_ray_read_the_files_of_a_dataset(ray: Engine, tmp_path: Path)
     rows = _handed_over(tmp_path / "rows")
     found = rows.to_ray(parts=3).take_all()
     assert sorted(found, key=lambda row: row["a"]) == list(rows)
+    back = Dataset.from_ray(rows.to_ray(parts=3), cache_dir=tmp_path / "cache")
+    assert list(back) == list(rows) and len(back.cache_files) == 3
 
 
 @pytest.mark.filterwarnings("ignore")  # of dask.dataframe itself
@@ -369,6 +379,8 @@ def test_workers_of_dask_read_the_files_of_a_dataset(tmp_path: Path) -> None:
     assert frame.npartitions == 3
     found = frame.compute(scheduler="synchronous")
     assert found["a"].tolist() == rows["a"] and found["text"].isna().sum() == rows["text"].count(None)
+    back = Dataset.from_dask(frame, cache_dir=tmp_path / "cache")
+    assert list(back) == list(rows) and len(back.cache_files) == 3
 
 
 # -- names -------------------------------------------------------------------------------------------------------------

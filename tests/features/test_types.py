@@ -286,3 +286,5 @@ def test_storage_is_cast_as_in_datasets() -> None:
         with pytest.raises(CastError, match=f"Row 1: .*{found}"):
             label.cast_storage(wrong)
     assert Json().cast_storage(pa.array([{"a": 1}])).storage.to_pylist() == ['{"a":1}']
+    assert Json().cast_storage(pa.array(['{"a": 1}', None, "[2]"])).storage.to_pylist() == ['{"a": 1}', None, "[2]"]
+    assert Json().cast_storage(pa.array(["1", "x"])).storage.to_pylist() == ['"1"', '"x"']

@@ -153,7 +153,7 @@ class PandasArrayExtensionArray(ExtensionArray):  # type: ignore[misc]
         return np.array([_same(row, given) for row, given in zip(self, others, strict=True)], dtype=bool)
 
     def isna(self) -> npt.NDArray[np.bool_]:
-        """Return True for each null row."""
+        """Return a mask of the null rows."""
         if self._data.dtype != object:
             return np.zeros(len(self), bool)
         return np.array([row is None for row in self._data], bool)

@@ -410,7 +410,7 @@ class Guard:
         return guarded(delivery, block, rows, before, bad) if rows else None, error
 
     def checked(self, delivery: Delivery, failed: Mapping[int, Exception], tally: Tally) -> tuple[list[int], Exception | None]:
-        """Record failed rows; return those that were recorded, and the error to raise at the last of them."""
+        """Record failed rows; return the recorded ones, and the error to raise at the last of these."""
         bad: list[int] = []
         error: Exception | None = None
         for row in sorted(failed):

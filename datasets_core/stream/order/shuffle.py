@@ -38,7 +38,7 @@ class _Turns:
 
     Attributes:
         numbers: numbers of the blocks.
-        ends: the place after each.
+        ends: the place after each block.
     """
 
     numbers: Ints
