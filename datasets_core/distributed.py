@@ -42,7 +42,7 @@ def split_dataset_by_node(
     same number of nodes and workers.
 
     Uneven ends: this call never waits for another node, but training code does, and hangs if one node has one batch less.
-        Lanes, and nodes whose number divides `lanes`, differ by at most one row if the number of rows is known.  With
+    Lanes, and nodes whose number divides `lanes`, differ by at most one row if the number of rows is known.  With
     `ends="keep"`, every row comes once.  `ends="drop"` drops the last rows, fewer than `lanes`, and `ends="pad"` repeats as
     many, so that all nodes have the same number.  After steps that change the number of rows, so that it is unknown before
     reading, a node stops at the end of its first lane ("drop"), or repeats rows of ended lanes until its last one ends ("pad");
