@@ -59,6 +59,8 @@ OPTIONAL = {
         ", confined_scratch_bytes: int | None=None",
         ", confined_scratch_files: int | None=None",
         ", confined_seconds: int | None=None",
+        ", max_columns: int=100000",
+        ", keyword lazy: bool=False",
         ", keyword action: str='write', keyword advice: str | None=None",
         ", keyword action: str='write'",
         ", keyword engine: str | Engine | None=None",
