@@ -164,7 +164,7 @@ class Relational(ColumnChanges, Transforms):
             >>> Dataset.from_dict({"a": [1, 2]}).with_columns(b=pc.field("a") * 10, c=pc.scalar("x"))[:]
             {'a': [1, 2], 'b': [10, 20], 'c': ['x', 'x']}
         """
-        from datasets_core.dataset.recompute import runs, shown_rows, with_columns_of
+        from datasets_core.dataset.recompute import fixed_bytes, runs, shown_rows, with_columns_of
         from datasets_core.dataset.results import written
         from datasets_core.store.rows.view import blocks
         from datasets_core.store.table import zipped
@@ -204,8 +204,8 @@ class Relational(ColumnChanges, Transforms):
                 yield from _batches_of(computed(wanted, window, known), made)
 
         place = () if index is None else (table.num_rows, index)
-        is_held = not table.files and _fixed_bytes(kinds) * self.num_rows <= table.num_bytes
-        rows = written(self, other._lineage.then("columns", *place), batches, made, keep_in_memory=is_held)
+        keeps = not table.files and fixed_bytes(kinds) * self.num_rows <= table.num_bytes
+        rows = written(self, other._lineage.then("columns", *place), batches, made, keep_in_memory=keeps)
         features = Features({**self._features, **made})
         kept = (
             with_columns_of(table, rows.select([name for name in made if name in known])) if set(made) & set(known) else table
@@ -422,14 +422,6 @@ class Relational(ColumnChanges, Transforms):
         return self._of_other_rows(result, table, features)
 
 
-def _fixed_bytes(schema: pa.Schema) -> float:
-    """Return the number of bytes of a row, infinity if it is not the same for all rows."""
-    try:
-        return float(sum(field.type.bit_width for field in schema)) / 8
-    except ValueError:
-        return float("inf")
-
-
 def _batches_of(table: pa.Table, features: Features) -> Iterator[pa.RecordBatch]:
     schema = features.arrow_schema
     for batch in table.to_batches():
@@ -466,11 +458,12 @@ class SortKeys(NamedTuple):
         """Return the rows of `keys` (the columns, in order) sorted; rows that are equal stay in their order."""
         import pyarrow.compute as pc  # 15 ms that reading does without
 
-        if len(self.columns) == 1 and (packed := _packed_order(keys.column(0), is_down=self.descending[0])) is not None:
+        from datasets_core.dataset.recompute import packed_order
+
+        if len(self.columns) == 1 and (packed := packed_order(keys.column(0), is_down=self.descending[0])) is not None:
             return packed
-        placement = "at_start" if self.nulls_first else "at_end"
-        names = [str(place) for place in range(len(self.columns))]
-        given = [(name, "descending" if is_down else "ascending") for name, is_down in zip(names, self.descending, strict=True)]
+        placement, names = "at_start" if self.nulls_first else "at_end", [str(place) for place in range(len(self.columns))]
+        given = [(name, "descending" if down else "ascending") for name, down in zip(names, self.descending, strict=True)]
         keys = keys.rename_columns(names)
         if _PLACED_BY_KEY:
             placed: Any = [(*key, placement) for key in given]
@@ -478,27 +471,6 @@ class SortKeys(NamedTuple):
         else:
             found = pc.sort_indices(keys, sort_keys=given, null_placement=placement)
         return np.frombuffer(found.buffers()[1] or b"", np.int64)[found.offset : found.offset + len(found)]
-
-
-def _packed_order(column: pa.ChunkedArray, *, is_down: bool) -> Ints | None:
-    """Return the order of integers, sorted together with their row numbers in words of 64 bits, which is several times as fast.
-
-    None if they have nulls, are in more than one piece, or a word does not hold them.
-    """
-    if not len(column) or column.num_chunks != 1 or column.null_count or not pa.types.is_integer(column.type):
-        return None
-    values = column.chunk(0).to_numpy()
-    low, high, bits = int(values.min()), int(values.max()), len(values).bit_length()
-    if (high - low).bit_length() + bits > 64:
-        return None
-    words = values.astype(np.uint64)  # modulo 2^64, as are the differences
-    words = np.uint64(high % (1 << 64)) - words if is_down else words - np.uint64(low % (1 << 64))
-    words <<= np.uint64(bits)
-    words |= np.arange(len(values), dtype=np.uint64)
-    words.sort()
-    words &= np.uint64((1 << bits) - 1)
-    found: Ints = words.view(np.int64)
-    return found
 
 
 _PLACED_BY_KEY = int(pa.__version__.partition(".")[0]) >= 25
