@@ -84,7 +84,7 @@ OPTIONAL |= {
     "str='Fix the script'": "str='Mend the script'",
     "str='does not exist'": "str='leads to no file'",
 }
-OF_THE_CLASS = {"Translation.dtype", "TranslationVariableLanguages.dtype"}  # properties that can be read from the class itself now
+OF_THE_CLASS = {"Translation.dtype", "TranslationVariableLanguages.dtype"}  # properties that the class itself has now
 INNER = {"Any", "Iterable", "Mapping", "Self", "Sequence", "annotations", "errno", "logger"}
 
 
