@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Generic, NamedTuple, TypeVar
 import numpy as np
 import pyarrow as pa
 
+from datasets_core.config import check_schema
 from datasets_core.errors import DatasetsCoreError, FileFormatError
 from datasets_core.fetch.ranges.file import FileVersion, LocalRanges, RangeFile, SeekableFile
 from datasets_core.fetch.remote import RemoteFile
@@ -422,6 +423,7 @@ class ArrowBlocks(BlockSource["_Footer"]):
         """See `BlockFile.index`."""
         footer = self._read_footer()
         with self._faults():
+            check_schema(footer.schema, self._source.name)
             look_at_names(footer.schema)
             if (twice := repeated(footer.schema.names)) is not None:
                 raise ValueError(f"two of its columns are named {twice!r}")
@@ -603,9 +605,12 @@ def read_arrow(source: Source) -> Iterator[pa.RecordBatch]:
         else:
             reader = pa.ipc.open_stream(handle)
             schema, batches = reader.schema, iter(reader)
+        check_schema(schema, source.name)
         look_at_names(schema)
         if (twice := repeated(schema.names)) is not None:
             raise ValueError(f"two of its columns are named {twice!r}")
+    except DatasetsCoreError:
+        raise
     except (pa.ArrowException, OSError, ValueError) as error:
         if not head.startswith(_FILE_MAGIC):
             refuse_foreign(source, head, "an Arrow file")

@@ -179,6 +179,7 @@ def _new_md5() -> Any:
 _GIT = "git+https"
 _HUB = "https://huggingface.co"
 _SCHEMES = ("http", "https", "hf", "s3", "gs", "gcs", "az", "abfs", "ftp")
+_PUBLIC = ("http://", "https://", "hf://")
 _ARCHIVE_KINDS = frozenset({"zip", "tar", "rar", "7z"})
 _TREE = re.compile(r"/datasets/(?P<repo>[^/]+(?:/[^/]+)?)(?:/(?P<what>tree|resolve)/(?P<revision>[^/]+)(?:/(?P<path>.*))?)?/?")
 _ADVICE = "Fix the description"
@@ -251,6 +252,9 @@ class ResourceFiles:
         if is_url(url) or re.match(r"[A-Za-z][A-Za-z0-9+.-]*:", url):
             if url.partition(":")[0].lower() not in _SCHEMES or not is_url(url):
                 raise self._fault(node.id, f"has the contentUrl {redact(url)!r}, neither a relative path nor an http(s) URL")
+            granted = settings().media_paths
+            if not (url.lower().startswith(_PUBLIC) or any(url.startswith(each) for each in granted if "://" in each)):
+                raise UntrustedPathError(url, allowed=(*_PUBLIC, *granted))  # it would be read with the credentials of the user
             return self._of_hub(url) or url
         return self._beside(node, url)
 

@@ -21,6 +21,7 @@ import pyarrow as pa
 import pyarrow.csv as pacsv
 
 from datasets_core.building.marks import Mark
+from datasets_core.config import FEW_COLUMNS, check_columns
 from datasets_core.errors import FileFormatError
 
 from ._csv_types import (
@@ -314,6 +315,8 @@ class _Reader:
                 )
             names = [f"{form.prefix}{number}" for number in range(width)]
         names = self._by_position(names, width)
+        if len(names) > FEW_COLUMNS:
+            check_columns(len(names), self._source.name)
         surplus = 0 if width is None else width - len(names)
         fields, must_be_empty = names, None
         keep = form.keep_columns  # with as many names as fields, pandas uses no field as index

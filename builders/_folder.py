@@ -31,7 +31,6 @@ from datasets_core.features.arrow import (
 )
 from datasets_core.features.base import plain_array
 from datasets_core.features.cast import cast_table
-from datasets_core.features.media.media import refuse_stray_link
 from datasets_core.features.schema import Features
 from datasets_core.features.types import ClassLabel
 from datasets_core.fetch.remote import RemoteFile
@@ -203,19 +202,6 @@ class FolderBuilder(FileBuilder):
         return parts
 
     # -- the files
-
-    def _refuse_strays(self, named: Mapping[str, Sequence[str]]) -> None:
-        """Refuse links out of the dataset, since the author of the folder would choose what is read.
-
-        Files that the user named explicitly are allowed.
-        """
-        data_files = self.config.data_files
-        for split, names in named.items() if isinstance(data_files, DataFilesDict) else ():
-            links = data_files[split].links
-            for name in names if links else ():
-                if name in links:
-                    link, root = links[name]
-                    refuse_stray_link(name, root, link)
 
     def _own_folders(self) -> Iterator[str]:
         yield from super()._own_folders()

@@ -7,7 +7,9 @@ of brackets is the depth.  No byte is moved, so a position in a block is a posit
 from __future__ import annotations
 
 import json
+import random
 import re
+from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
@@ -120,6 +122,31 @@ def too_deep(block: bytes) -> bool:
         return False
     _, depths = Scanner().scan(block)
     return bool(len(depths)) and int(depths.max()) > MAX_DEPTH
+
+
+_STRING = re.compile(rb'"((?:[^"\\]|\\.)*+)"(\s*+:)?', re.DOTALL)
+_WINDOWS, _WINDOW_BYTES, _LEAST_BYTES = 64, 512, 6  # of `"a":1,`
+_MOST_CELLS = 1 << 28  # of the table of one block: two gigabytes
+
+
+def many_keys(block: bytes, most: int) -> int:
+    """Return the number of different keys in a block, for a block that may have more than `most`, or much more than it has
+    bytes as a table, where each object has a value for each key; 0 for other blocks.
+
+    Some windows at random tell whether the keys have to be counted: few keys occur in one of them only, as a rule.
+    """
+    if len(block) < _LEAST_BYTES * most and (len(block) // _LEAST_BYTES) ** 2 < _MOST_CELLS:
+        return 0
+    starts = [random.randrange(max(1, len(block) - _WINDOW_BYTES)) for _ in range(_WINDOWS)]
+    windows = [block[start : start + _WINDOW_BYTES] for start in starts]
+    counts = Counter(key for each in windows for key in {key for key, is_key in _STRING.findall(each) if is_key})
+    times = len(block) / (_WINDOWS * _WINDOW_BYTES)
+    expected = len(counts) + times * sum(1 for count in counts.values() if count == 1)
+    if expected <= most and expected * times * sum(each.count(b"{") for each in windows) <= _MOST_CELLS:
+        return 0
+    num_objects = block.count(b"{")
+    count = len({key for key, is_key in _STRING.findall(block) if is_key})
+    return count if count > most or num_objects * count > _MOST_CELLS else 0
 
 
 def line_blocks(

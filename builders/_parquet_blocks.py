@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, Literal, Protocol, TypeAlias
 import numpy as np
 import pyarrow as pa
 
-from datasets_core.config import settings
+from datasets_core.config import check_schema, settings
 from datasets_core.errors import DatasetsCoreError, FileFormatError, logger_of
 from datasets_core.features.formats.formats import RowFormat
 from datasets_core.features.schema import Features
@@ -169,6 +169,7 @@ class ParquetBlocks(BlockSource["_Footer"]):
         footer, filters = self._read_footer(), self._options.filters
         metadata, schema = footer.metadata, footer.schema
         with self._faults():
+            check_schema(schema, self._source.name)
             look_at_names(schema)
             if (twice := repeated(schema.names)) is not None:
                 raise ValueError(f"two of its columns are named {twice!r}")
@@ -366,6 +367,7 @@ def _read(source: Source, options: ParquetConfig, handle: Any, told: Groups | No
     row = 0
     try:
         schema, batches = _filtered(source, options) if _scans(options) else _plain(source, options, handle, told)
+        check_schema(schema, source.name)
         look_at_names(schema)
         if (twice := repeated(schema.names)) is not None:
             raise ValueError(f"two of its columns are named {twice!r}")

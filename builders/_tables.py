@@ -16,11 +16,12 @@ import pyarrow as pa
 
 from datasets_core.building.builder import ArrowBasedBuilder
 from datasets_core.building.hooks import SplitGenerator
+from datasets_core.config import check_schema
 from datasets_core.errors import ConfigurationError, DataFilesWarning, DatasetsCoreError, logger_of, redact
 from datasets_core.features.arrow import merge_types
 from datasets_core.features.schema import Features
 from datasets_core.files import COMPRESSIONS, HEAD_BYTES, is_http, is_local_path, is_url, kind_of
-from datasets_core.meta.data_files import match
+from datasets_core.meta.data_files import DataFilesDict, match
 from datasets_core.meta.info import DatasetInfo
 
 if TYPE_CHECKING:
@@ -99,6 +100,7 @@ class FileBuilder(ArrowBasedBuilder):
         """Return one split per key of `data_files`, each with its local files and their names for errors."""
         self._said = []  # of this builder and its copies
         named = self._named()
+        self._refuse_strays(named)
         local = dl_manager.download(named)
         splits = []
         for split, names in named.items():
@@ -118,6 +120,23 @@ class FileBuilder(ArrowBasedBuilder):
         if not isinstance(data_files, dict):
             data_files = {"train": [data_files] if isinstance(data_files, (str, os.PathLike)) else list(data_files)}
         return {str(split): [os.fspath(name) for name in _listed(names)] for split, names in data_files.items()}
+
+    def _refuse_strays(self, named: Mapping[str, Sequence[str]]) -> None:
+        """Refuse links out of the dataset, since the author of the folder would choose what is read.
+
+        Files that the user named explicitly are allowed.
+        """
+        data_files = self.config.data_files
+        for split, names in named.items() if isinstance(data_files, DataFilesDict) else ():
+            links = data_files[split].links
+            for name in names if links else ():
+                if name in links:
+                    from datasets_core.features.media.media import (
+                        refuse_stray_link,
+                    )  # 5 ms that folders without links do without
+
+                    link, root = links[name]
+                    refuse_stray_link(name, root, link)
 
     def _unpacked(
         self, name: str, path: str | os.PathLike[str], dl_manager: Any
@@ -197,6 +216,7 @@ class FileBuilder(ArrowBasedBuilder):
         for number, (path, name) in enumerate(zip(files, names, strict=True)):
             batches = (batch for each in self._reached(path, name, dl_manager) for batch in self.read(each, known.schema))
             for index, batch in enumerate(batches):
+                check_schema(batch.schema, name)
                 known.see(batch.schema)
                 yield (number, index), batch
 
@@ -312,6 +332,7 @@ class FileBuilder(ArrowBasedBuilder):
         for number, (path, name) in enumerate(zip(files, names, strict=True)):
             for source in self._reached(path, name, dl_manager):
                 for index, (batch, told) in enumerate(self.read_live(source, known.schema, mark)):
+                    check_schema(batch.schema, name)
                     yield (number, index, replace(told, row=row) if told is not None and is_one else None), batch
                     row += batch.num_rows
                     if not is_one:

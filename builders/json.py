@@ -17,9 +17,10 @@ import pyarrow as pa
 
 from datasets_core.building.hooks import BuilderConfig, Replay
 from datasets_core.building.marks import Mark, TextFile, packed, unpacked
+from datasets_core.config import check_columns, check_schema, settings
 from datasets_core.errors import ConfigurationError, FileFormatError, logger_of
 
-from ._json_blocks import BLOCK_BYTES, MAX_DEPTH, LineBlock, Scanner, line_blocks, too_deep
+from ._json_blocks import BLOCK_BYTES, MAX_DEPTH, LineBlock, Scanner, line_blocks, many_keys, too_deep
 from ._json_values import (
     BrokenRow,
     Path,
@@ -386,9 +387,16 @@ class JsonReader:
         lines = block.lines
         if too_deep(lines):
             raise self._too_deep(block, source)
+        if count := many_keys(lines, settings().max_columns):
+            check_columns(count, source.name)
+            raise source.fault(
+                f"its objects have {count:,} different keys, and each would have a value for each of them",
+                line=self._line(source, block.offset),
+                advice="Store keys and values as lists",
+            )
         if not self._forced:
             try:
-                table = self._read(lines, as_asked=bool(self._texts))
+                table = self._read(lines, source, as_asked=bool(self._texts))
             except (pa.ArrowInvalid, pa.ArrowNotImplementedError, UnicodeDecodeError) as error:
                 return self._mixed(block, source, error)
             if (
@@ -400,21 +408,23 @@ class JsonReader:
                 return table
         return self._mixed(block, source, None)
 
-    def _read(self, lines: bytes, *, as_asked: bool = False) -> pa.Table:
+    def _read(self, lines: bytes, source: Source, *, as_asked: bool = False) -> pa.Table:
         """Return the lines with their known types; with fewer types if values do not fit, unless `as_asked`."""
         schemas = [known for known in dict.fromkeys(self._spelled) if known is not None or not as_asked]
         if not schemas:
             raise pa.ArrowNotImplementedError("the reader does not support these types")
         for known in schemas[:-1]:
             try:
-                return self._in_order(read_lines(lines, known))
+                return self._in_order(read_lines(lines, known), source)
             except (pa.ArrowInvalid, pa.ArrowNotImplementedError):
                 continue
-        return self._in_order(read_lines(lines, schemas[-1]))
+        return self._in_order(read_lines(lines, schemas[-1]), source)
 
-    def _in_order(self, table: pa.Table) -> pa.Table:
+    def _in_order(self, table: pa.Table, source: Source) -> pa.Table:
         """Return the table with columns in order of first appearance: pyarrow puts columns with given types first."""
+        check_schema(table.schema, source.name)
         names = table.column_names
+        check_columns(len(self._types.keys() | names), source.name)
         order = [*(name for name in self._types if name in names), *(name for name in names if name not in self._types)]
         return table if order == names else table.select(order)
 
@@ -429,6 +439,7 @@ class JsonReader:
             raise self._fault(block, source, _missing(block.lines), reason)
         places = [(at, spelled(row, self._texts)) for at, row in places]
         rows = [row for _, row in places]
+        check_columns(len(set().union(*(row for row in rows if isinstance(row, dict)))), source.name)
         keys = [keys_of(kind, (name,)) for name, kind in self._types.items()] if self._same_keys else None
         paths = mixed_paths(rows, None if keys is None else dict(chain.from_iterable(each.items() for each in keys)))
         paths |= self._forced
@@ -440,9 +451,9 @@ class JsonReader:
             )
         paths = shortest(paths)
         try:
-            table = self._read(with_text(rows, paths) if paths or self._texts else block.lines)
+            table = self._read(with_text(rows, paths) if paths or self._texts else block.lines, source)
         except (pa.ArrowInvalid, pa.ArrowNotImplementedError, UnicodeDecodeError) as failure:
-            at, reason = self._first_refused(places, paths, failure)
+            at, reason = self._first_refused(places, paths, failure, source)
             raise self._fault(block, source, at, reason) from failure
         for number, name in enumerate(table.column_names):
             below = {path[1:] for path in paths if path[0] == name}
@@ -451,11 +462,13 @@ class JsonReader:
                 table = table.set_column(number, pa.field(name, column.type), column)
         return table
 
-    def _first_refused(self, places: list[tuple[int, Any]], paths: set[Path], failure: Exception) -> tuple[int, str]:
+    def _first_refused(
+        self, places: list[tuple[int, Any]], paths: set[Path], failure: Exception, source: Source
+    ) -> tuple[int, str]:
         """Return position and cause of the first row that pyarrow refuses on its own."""
         for at, row in places:
             try:
-                self._read(with_text([row], paths))
+                self._read(with_text([row], paths), source)
             except (pa.ArrowInvalid, pa.ArrowNotImplementedError, UnicodeError) as error:
                 return at, _cause(error)
         return 0, _cause(failure)

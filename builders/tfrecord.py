@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any, Literal
 import pyarrow as pa
 
 from datasets_core.building.hooks import BuilderConfig, Replay
+from datasets_core.config import check_schema
 from datasets_core.errors import ConfigurationError, logger_of, redact
 from datasets_core.features.schema import Features
 from datasets_core.meta.listings import COMPRESSION, RECORD_INDEX, extensions, is_bare_shard
@@ -214,6 +215,7 @@ class TfRecord(FileBuilder):
         for number, (path, name) in enumerate(zip(files, names, strict=True)):
             for source in self._reached(path, name, dl_manager):
                 for index, (batch, block) in enumerate(self._batches(source, rows)):
+                    check_schema(batch.schema, source.name)
                     first = first or block
                     if not rows.is_widened:
                         yield (number, index), batch

@@ -21,12 +21,14 @@ from functools import cache
 from types import ModuleType
 from typing import Any
 
-from datasets_core.errors import ConfigurationError
+from datasets_core.errors import ColumnLimitError, ConfigurationError
 
 _TRUE = {"1", "true", "yes", "on"}
 _FALSE = {"0", "false", "no", "off"}
 _FOLDERS = ("cache_dir", "downloads_dir", "extracted_dir")
 _HUB = "https://huggingface.co"
+FEW_COLUMNS = 1_000
+"""Columns that `max_columns` always allows, so that they are not compared with it."""
 _LEAST = {
     "max_memory_bytes": 0,
     "max_shard_bytes": 1,
@@ -39,6 +41,7 @@ _LEAST = {
     "max_archive_members": 0,
     "max_archive_bytes": 0,
     "max_archive_ratio": 1,
+    "max_columns": FEW_COLUMNS,
     "download_threads": 1,
     "stream_memory_bytes": 1,
     "stream_threads": 1,
@@ -91,12 +94,14 @@ class Config:
             of the disk free.
         max_archive_members, max_archive_bytes, max_archive_ratio: limits on the unpacked content of an archive; the ratio only
             counts above 100 MB.
+        max_columns: columns of a file of others (data, cards, infos, manifests, rows of scripts), fields in columns included;
+            more are refused before they become columns, at 0.1 ms each. Rows in memory have no limit.
         download_threads: files fetched at the same time.
         hub_endpoint: address of the Hugging Face Hub (`HF_ENDPOINT`).
         hub_cache_dir: folder of files from the Hub, shared with other tools (`HF_HUB_CACHE`, else `HF_HOME/hub`).
         hub_timeout_seconds: total time for retries of a Hub that is unreachable or silent.
         hub_symlinks: True for snapshots of links to their files; False copies them (`HF_HUB_DISABLE_SYMLINKS`).
-        media_paths: folders, and prefixes of URLs, that paths in the values of a dataset, and links in media folders, may
+        media_paths: folders, and prefixes of URLs, that paths in the values of a dataset, and links in its folder, may
             refer to; `"/"` allows every local path, `"https://"` every URL of that protocol.  The dataset's own folder is
             always allowed, and so are the blobs of the hub cache that it is a snapshot of.
         confined_memory_bytes: memory of a sandboxed script; None means half of the machine's memory, at least 2 GiB.
@@ -151,6 +156,7 @@ class Config:
     max_archive_members: int = 1_000_000
     max_archive_bytes: int = 1 << 42
     max_archive_ratio: int = 200
+    max_columns: int = dataclasses.field(default=100_000, metadata=_NOT_HASHED)
     download_threads: int = 8
     hub_endpoint: str = _HUB
     hub_cache_dir: str = ""
@@ -222,6 +228,43 @@ class Config:
             is_number = isinstance(value, (int, float)) and not isinstance(value, bool)
             if not (is_number and 0 <= value < _FOREVER and (value or name == "max_retry_wait_seconds")):
                 raise ConfigurationError(f"The setting {name} is {value!r}", advice="Give seconds, such as 10", value=value)
+
+
+def check_columns(count: int, path: str) -> None:
+    """Refuse more columns and fields in a file of others than `max_columns`.
+
+    Args:
+        count: how many there are.
+        path: the file, URL or script.
+
+    Raises:
+        ColumnLimitError: there are more.
+    """
+    if count > (most := settings().max_columns):
+        raise ColumnLimitError(path, count, most)
+
+
+def check_schema(schema: Any, path: str) -> None:
+    """Like `check_columns`, for an Arrow schema: fields in columns are counted before anything is made of them.
+
+    Args:
+        schema: the schema.
+        path: the file, URL or script that it is from.
+
+    Raises:
+        ColumnLimitError: it has too many columns.
+    """
+    if (count := len(schema)) > FEW_COLUMNS:
+        check_columns(count, path)
+    waiting = list(schema.types)
+    while waiting:
+        kind = waiting.pop()
+        if (num_fields := kind.num_fields) and (count := count + num_fields) > FEW_COLUMNS:
+            check_columns(count, path)
+        waiting += [kind.field(number).type for number in range(num_fields)]
+        if not num_fields:  # an extension type, or a dictionary
+            inner = getattr(kind, "storage_type", None) or getattr(kind, "value_type", None)
+            waiting += [] if inner is None else [inner]
 
 
 def has_alias() -> bool:

@@ -102,6 +102,7 @@ def test_an_unknown_setting_is_refused() -> None:
         *[("max_download_bytes", value) for value in (-1, "1", True)],
         *[(name, 0) for name in ("max_shard_bytes", "batch_bytes", "batch_rows", "max_retries", "download_threads")],
         *[(name, -1) for name in ("max_archive_members", "max_archive_bytes", "max_archive_ratio")],
+        ("max_columns", 999),
         *[("hub_symlinks", value) for value in (1, None)],
         *[(f"{name}_timeout_seconds", value) for name in ("connect", "read", "hub") for value in (0, -1, True, "1")],
         *[(name, 0) for name in ("stream_memory_bytes", "stream_threads", "stream_window_bytes", "stream_timeout_seconds")],

@@ -11,6 +11,7 @@ import threading
 from pathlib import Path
 from typing import Any
 
+import filelock
 import pytest
 
 from datasets_core import files
@@ -281,6 +282,22 @@ def test_a_lock_below_a_file_is_a_disk_error(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("")
     with pytest.raises(DatasetDiskError, match="file is not a folder"), files.locked(str(tmp_path / "file" / "lock")):
         pass
+
+
+def test_a_lock_whose_release_fails_once_is_let_go(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = str(tmp_path / "some.lock")
+    release, failures = filelock.FileLock._release, iter([OSError(errno.EIO, "Input/output error")])
+
+    def failing(self: filelock.FileLock) -> None:
+        for error in failures:
+            raise error
+        release(self)
+
+    monkeypatch.setattr(filelock.FileLock, "_release", failing)
+    with files.locked(path):
+        pass
+    program = f"import fcntl; fcntl.flock(open({path!r}, 'a'), fcntl.LOCK_EX | fcntl.LOCK_NB)"
+    assert subprocess.run([sys.executable, "-c", program]).returncode == 0
 
 
 def test_folders_of_a_lock_go_with_a_failure(tmp_path: Path) -> None:

@@ -397,11 +397,69 @@ def _as_type(column: pa.Array, kind: pa.DataType) -> pa.Array:
 def distinct_rows(dataset: Rows, names: Sequence[str], keep: str | bool) -> Ints:
     """Return the first row of each key, the last ("last"), or only rows with a unique key (False), in their order."""
     table = held(dataset, names, keys=names)
+    alike = _alike(table)
+    if alike is None:
+        return _distinct(table, len(names), keep)
+    kept = np.ones(table.num_rows, np.bool_)
+    kept[alike] = False
+    kept[alike[_distinct(table.take(int64_array(alike)), len(names), keep)]] = True
+    return np.flatnonzero(kept)
+
+
+def _alike(table: pa.Table) -> Ints | None:
+    """Return the rows that share a hash of their numbers with another row: no other row can have a duplicate.
+
+    None if the numbers of some first rows already say that these would be most rows, and hashing does not pay; or if
+    the hashes do not fit into memory.
+    """
+    is_sized = _HASHED_ROWS <= table.num_rows <= settings().sort_bytes // 32
+    hashes = _hashes(table.slice(0, _HASHED_ROWS)) if is_sized else None
+    if hashes is None or len(np.unique(hashes)) < 0.9 * len(hashes):
+        return None
+    hashes = _hashes(table)
+    assert hashes is not None
+    in_order = np.sort(hashes)
+    shared = np.unique(in_order[1:][in_order[1:] == in_order[:-1]])
+    if not len(shared):
+        return np.zeros(0, np.int64)
+    if len(shared) > table.num_rows // 4:
+        return None
+    found = np.zeros(1 << 16, np.bool_)  # most rows are told apart by a few bits, without a search
+    found[shared >> np.uint64(48)] = True
+    rows = np.flatnonzero(found[hashes >> np.uint64(48)])
+    places = np.minimum(np.searchsorted(shared, hashes[rows]), len(shared) - 1)
+    alike: Ints = rows[shared[places] == hashes[rows]]
+    return alike
+
+
+_HASHED_ROWS = 1 << 16
+_FACTORS = np.uint64(0x9E3779B97F4A7C15), np.uint64(0xBF58476D1CE4E5B9)
+
+
+def _hashes(table: pa.Table) -> Any | None:
+    """Return a hash of the numbers in each row, equal for equal rows; None if there is no column of numbers."""
+    found = None
+    for column in table.columns:
+        if not (pa.types.is_integer(column.type) or column.type in (pa.float32(), pa.float64())):
+            continue
+        values = (column.fill_null(0) if column.null_count else column).to_numpy()
+        if values.dtype.kind == "f":
+            values = np.where(np.isnan(values), np.nan, values) + 0.0  # one NaN, one zero
+            words = values.astype(np.float64).view(np.uint64)
+        else:
+            words = values.astype(np.uint64)
+        found = words if found is None else (found ^ (found >> np.uint64(29))) * _FACTORS[1] + words
+        found = found * _FACTORS[0]
+        found ^= found >> np.uint64(32)
+    return found
+
+
+def _distinct(table: pa.Table, num_keys: int, keep: str | bool) -> Ints:
     kernels: list[Kernel] = [([], "count_all", None)] if keep is False else [("row", "max", None)] if keep == "last" else []
     found = []
-    for part in grouped(table, len(names), kernels):
-        numbers = ints_of(part.column(len(names)))  # in each case but one those of rows
-        found.append(ints_of(part.column(len(names) + 1))[numbers == 1] if keep is False else numbers)
+    for part in grouped(table, num_keys, kernels):
+        numbers = ints_of(part.column(num_keys))  # in each case but one those of rows
+        found.append(ints_of(part.column(num_keys + 1))[numbers == 1] if keep is False else numbers)
     return np.sort(np.concatenate(found)) if found else np.zeros(0, np.int64)
 
 

@@ -375,3 +375,32 @@ def _plain_type(kind: pa.DataType) -> pa.DataType:
     if isinstance(kind, pa.BaseExtensionType):
         kind = kind.storage_type
     return kind.value_type if pa.types.is_dictionary(kind) else kind
+
+
+def packed_order(column: pa.ChunkedArray, *, is_down: bool) -> Ints | None:
+    """Return the order of integers, sorted together with their row numbers in words of 64 bits, which is several times as fast.
+
+    None if they have nulls, are in more than one piece, or a word does not hold them.
+    """
+    if not len(column) or column.num_chunks != 1 or column.null_count or not pa.types.is_integer(column.type):
+        return None
+    values = column.chunk(0).to_numpy()
+    low, high, bits = int(values.min()), int(values.max()), len(values).bit_length()
+    if (high - low).bit_length() + bits > 64:
+        return None
+    words = values.astype(np.uint64)  # modulo 2^64, as are the differences
+    words = np.uint64(high % (1 << 64)) - words if is_down else words - np.uint64(low % (1 << 64))
+    words <<= np.uint64(bits)
+    words |= np.arange(len(values), dtype=np.uint64)
+    words.sort()
+    words &= np.uint64((1 << bits) - 1)
+    found: Ints = words.view(np.int64)
+    return found
+
+
+def fixed_bytes(schema: pa.Schema) -> float:
+    """Return the number of bytes of a row, infinity if it is not the same for all rows."""
+    try:
+        return float(sum(field.type.bit_width for field in schema)) / 8
+    except ValueError:
+        return float("inf")

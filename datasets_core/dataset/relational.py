@@ -146,7 +146,8 @@ class Relational(ColumnChanges, Transforms):
         """Return the rows with columns computed by Arrow expressions. Other columns are not copied.
 
         A column with the name of an existing one replaces it in its place; new columns are added at the end. Each
-        expression sees the columns of this dataset. Results are cached, as those of `map`.
+        expression sees the columns of this dataset. Results are cached, as those of `map`; for rows in memory, columns of
+        numbers stay in memory if they are not larger than those rows.
 
         Args:
             columns: expressions by column name, for names that are not Python identifiers.
@@ -163,7 +164,7 @@ class Relational(ColumnChanges, Transforms):
             >>> Dataset.from_dict({"a": [1, 2]}).with_columns(b=pc.field("a") * 10, c=pc.scalar("x"))[:]
             {'a': [1, 2], 'b': [10, 20], 'c': ['x', 'x']}
         """
-        from datasets_core.dataset.recompute import runs, shown_rows, with_columns_of
+        from datasets_core.dataset.recompute import fixed_bytes, runs, shown_rows, with_columns_of
         from datasets_core.dataset.results import written
         from datasets_core.store.rows.view import blocks
         from datasets_core.store.table import zipped
@@ -203,7 +204,8 @@ class Relational(ColumnChanges, Transforms):
                 yield from _batches_of(computed(wanted, window, known), made)
 
         place = () if index is None else (table.num_rows, index)
-        rows = written(self, other._lineage.then("columns", *place), batches, made)
+        keeps = not table.files and fixed_bytes(kinds) * self.num_rows <= table.num_bytes
+        rows = written(self, other._lineage.then("columns", *place), batches, made, keep_in_memory=keeps)
         features = Features({**self._features, **made})
         kept = (
             with_columns_of(table, rows.select([name for name in made if name in known])) if set(made) & set(known) else table
@@ -456,9 +458,12 @@ class SortKeys(NamedTuple):
         """Return the rows of `keys` (the columns, in order) sorted; rows that are equal stay in their order."""
         import pyarrow.compute as pc  # 15 ms that reading does without
 
-        placement = "at_start" if self.nulls_first else "at_end"
-        names = [str(place) for place in range(len(self.columns))]
-        given = [(name, "descending" if is_down else "ascending") for name, is_down in zip(names, self.descending, strict=True)]
+        from datasets_core.dataset.recompute import packed_order
+
+        if len(self.columns) == 1 and (packed := packed_order(keys.column(0), is_down=self.descending[0])) is not None:
+            return packed
+        placement, names = "at_start" if self.nulls_first else "at_end", [str(place) for place in range(len(self.columns))]
+        given = [(name, "descending" if down else "ascending") for name, down in zip(names, self.descending, strict=True)]
         keys = keys.rename_columns(names)
         if _PLACED_BY_KEY:
             placed: Any = [(*key, placement) for key in given]

@@ -25,6 +25,7 @@ from datasets_core.errors.base import (
 from datasets_core.errors.data import (
     CastError,
     CellCastError,
+    ColumnLimitError,
     DamagedRecordError,
     DatasetGenerationCastError,
     DatasetGenerationError,
@@ -131,6 +132,7 @@ __all__ = [
     "CastError",
     "CellCastError",
     "ChecksumVerificationError",
+    "ColumnLimitError",
     "ConfigurationError",
     "ConfinementUnavailableError",
     "DamagedRecordError",

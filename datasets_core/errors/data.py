@@ -265,6 +265,23 @@ class FileFormatError(DatasetGenerationError, ValueError):
         super().__init__(f"{path}{where}: {reason}. {self.advice}.", row=row)
 
 
+class ColumnLimitError(FileFormatError):
+    """A file of others with more columns than the setting `max_columns` allows, fields in columns included.
+
+    To fix: read rows with many keys as lists of key and value; raise the setting if the file is to be trusted.
+
+    Args:
+        path: the file, URL or script.
+        value: the number of columns found; the rest were not counted.
+        limit: the setting.
+    """
+
+    def __init__(self, path: str, value: int, limit: int) -> None:
+        advice = f"Raise the setting max_columns, which is {limit:,}, if you trust it"
+        super().__init__(path, f"has {value:,} columns and fields or more", advice=advice)
+        self.value, self.limit = value, limit
+
+
 class DamagedRecordError(FileFormatError):
     """A damaged record file; the records before the damage are valid and were returned.
 
@@ -486,10 +503,11 @@ class UntrustedPathError(MediaError, PermissionError):
         self.allowed, self.target = tuple(allowed), target
         places = ", ".join(repr(redact(place)) for place in self.allowed) or "nowhere"
         leads = "leads" if target is None else f"is a link to {target!r}, which is"
+        said = "trust the data, allow its" if target is None else "made the link, name it in data_files=, or allow its"
         super().__init__(
             f"the path {redact(path)!r}",
             f"comes from the data and {leads} outside the dataset (allowed: {places}), so it is not opened",
-            "If you trust the data, allow its folder or URL: datasets_core.config.using(media_paths=[…])",
+            f"If you {said} folder or URL: datasets_core.config.using(media_paths=[…])",
         )
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from datasets_core.errors.base import DatasetsCoreError, FileNotFoundDatasetsError, _names, redact
-from datasets_core.errors.data import FileFormatError
+from datasets_core.errors.data import ColumnLimitError, FileFormatError
 from datasets_core.errors.loading import DataFilesNotFoundError, DatasetNotFoundError
 
 
@@ -191,6 +191,18 @@ class ManifestError(VerificationError, ValueError):
         self.file = self.path = path
         self.reason, self.advice = reason, advice
         super().__init__(f"{path}: {reason.rstrip('.')}. {advice}.")
+
+
+def restated(error: DatasetsCoreError, *, path: str, where: str = "") -> ManifestError | ColumnLimitError:
+    """Return the error of a value as an error of its file, with the place before the same text.
+
+    >>> print(restated(DatasetsCoreError("It is odd. Mend it."), path="a.md", where="line 3: "))
+    a.md: line 3: It is odd. Mend it.
+    """
+    if isinstance(error, ColumnLimitError):
+        return ColumnLimitError(path, error.value, error.limit)
+    reason, stop, advice = str(error).removesuffix(".").rpartition(". ")
+    return ManifestError(path, where + reason, advice=advice) if stop else ManifestError(path, where + advice)
 
 
 class DownloadError(DatasetsCoreError, OSError):

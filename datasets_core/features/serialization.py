@@ -10,6 +10,7 @@ from functools import cache, wraps
 from importlib import import_module
 from typing import Any
 
+from datasets_core.config import FEW_COLUMNS, check_columns
 from datasets_core.errors import ConfigurationError
 from datasets_core.features import KINDS
 from datasets_core.features.base import MAX_DEPTH, REGISTERED, Feature, FeatureType, LargeList, List, Value, as_feature
@@ -39,6 +40,29 @@ def feature_to_json(feature: FeatureType) -> dict[str, Any]:
     if "feature" in form:
         form["feature"] = feature_to_json(form["feature"])
     return {**form, "_type": feature._type}
+
+
+def check_forms(form: Any, path: str = "The features") -> Any:
+    """Return features, unless they have more columns and fields than the setting `max_columns`:
+    then no feature is made of any.
+
+    Args:
+        form: features in the form of JSON or of cards, where each object describes one.
+        path: the file they are from.
+
+    Raises:
+        ColumnLimitError: there are more.
+    """
+    count, waiting = 0, [form]
+    while waiting:
+        inner = waiting.pop()
+        if isinstance(inner, Mapping):
+            count += 1
+            inner = list(inner.values())
+        waiting += [each for each in inner if isinstance(each, (Mapping, list))]
+    if count > FEW_COLUMNS:
+        check_columns(count, path)
+    return form
 
 
 def feature_from_json(form: Any, *, path: str = "", depth: int = 0) -> FeatureType:
@@ -199,6 +223,9 @@ def features_from_yaml(form: Any, *, path: str = "", depth: int = 0) -> dict[str
         raise ConfigurationError(
             f"The features of {path[:40]!r}… are nested more than {MAX_DEPTH} levels", advice="Fix the card"
         )
+    form = list(form)
+    if not depth:
+        check_forms(form)
     features: dict[str, FeatureType] = {}
     for entry in form:
         if not isinstance(entry, Mapping) or not isinstance(entry.get("name"), (str, int, float)):

@@ -197,8 +197,24 @@ _NAT64, _COMPATIBLE = ipaddress.IPv6Network("64:ff9b::/96"), ipaddress.IPv6Netwo
 
 def is_own_link(text: str) -> bool:
     """Return True for a link-local address, at which clouds serve the secrets of a machine, and for one of no host."""
-    address = address_of(text)
-    return address.is_link_local or address.is_multicast or address.is_unspecified or str(address) in _SECRETS
+    return any(
+        each.is_link_local or each.is_multicast or each.is_unspecified or each in _NO_HOST or str(each) in _SECRETS
+        for each in (address_of(text), *_translated(ipaddress.ip_address(text.partition("%")[0])))
+    )
+
+
+_NO_HOST, _SIIT = ipaddress.IPv4Network("0.0.0.0/8"), ipaddress.IPv6Network("::ffff:0:0:0/96")
+_LOCAL_NAT64, _ISATAP = ipaddress.IPv6Network("64:ff9b:1::/48"), (b"\x00\x00\x5e\xfe", b"\x02\x00\x5e\xfe")
+
+
+def _translated(address: ipaddress.IPv4Address | ipaddress.IPv6Address) -> list[ipaddress.IPv4Address]:
+    """Return the IPv4 addresses that a gateway of the network may make of one of IPv6: by NAT64, SIIT, ISATAP or Teredo."""
+    if isinstance(address, ipaddress.IPv4Address):
+        return []
+    data, whole = address.packed, address.packed[:8] + address.packed[9:]  # RFC 6052 leaves byte 8 out
+    found = [data[12:]] if address in _SIIT or address in _LOCAL_NAT64 or data[8:12] in _ISATAP else []
+    found += [whole[start : start + 4] for start in (6, 7, 8)] if address in _LOCAL_NAT64 else []
+    return [*map(ipaddress.IPv4Address, found), *(address.teredo or ())]
 
 
 class OwnLinkError(Exception):

@@ -23,6 +23,7 @@ from datasets_core import files
 from datasets_core.config import settings
 from datasets_core.errors import (
     ArgumentTypeError,
+    ColumnLimitError,
     ConfigurationError,
     DamagedShardError,
     DatasetsCoreError,
@@ -139,7 +140,7 @@ class Saved:
                 ),
                 index_files=tuple(_inside(found["filename"]) for found in state.get("_indices_data_files") or ()),
             )
-        except ManifestError:
+        except (ColumnLimitError, ManifestError):
             raise
         except (KeyError, TypeError, ValueError, AttributeError, OverflowError) as error:
             reason = f"the state is invalid ({type(error).__name__}: {error})"

@@ -17,8 +17,9 @@ from urllib.parse import unquote
 import yaml
 
 from datasets_core.errors import ConfigurationError, DatasetsCoreError, ManifestError
+from datasets_core.errors.fetching import restated
 from datasets_core.features.schema import Features
-from datasets_core.meta.info import Card, ConfigEntry, DatasetInfo, info_of, is_config_name, parse_json, restated
+from datasets_core.meta.info import Card, ConfigEntry, DatasetInfo, info_of, is_config_name, parse_json
 from datasets_core.meta.splits import NamedSplit
 from datasets_core.meta.version import Version
 

@@ -8,6 +8,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
+from datasets_core.config import check_columns
 from datasets_core.errors import FileFormatError, bounded_json
 from datasets_core.meta.croissant_nodes import Container, CroissantDocument, FieldNode, FileNode, RecordSetNode, ValueSource
 
@@ -123,7 +124,7 @@ class _Unsupported(Exception):
 
 class _Parser:
     def __init__(self, path: str, form: dict[str, Any]) -> None:
-        self._path = path
+        self._path, self._num_fields = path, 0
         self._terms = Terms(form.get("@context"))
         try:
             self._form: dict[str, Any] = self._terms.plain(form)
@@ -209,11 +210,18 @@ class _Parser:
         rows = None if data is None else tuple(_listed(data))
         if rows is not None and not all(isinstance(row, dict) for row in rows):
             raise self._fault(found, "has data that is not a list of objects")
-        fields = self._named_apart(self._field(each, (found, name), 0) for each in _listed(node.get("field")))
+        fields = self._named_apart(self._field(each, (found, name), 0) for each in self._counted(node.get("field")))
         types = tuple(self._terms.last(_reference_text(each)) for each in _listed(node.get("dataType")))
         if node.get("isEnumeration") is True:
             types = (*types, "Enumeration")
         return RecordSetNode(found, name or found, _text(node.get("description")), types, fields, rows)
+
+    def _counted(self, nodes: Any) -> list[Any]:
+        """Return fields as a list, of which a description may have as many as `max_columns`."""
+        listed = _listed(nodes)
+        self._num_fields += len(listed)
+        check_columns(self._num_fields, self._path)
+        return listed
 
     def _field(self, node: Any, parents: tuple[str, str], depth: int) -> FieldNode:
         self._see_object(node, f"field of {parents[0]!r}")
@@ -227,7 +235,9 @@ class _Parser:
             found,
             _short(name or found, parents),
             tuple(self._terms.last(_reference_text(each)) for each in _listed(node.get("dataType"))),
-            sub_fields=self._named_apart(self._field(each, (found, name), depth + 1) for each in _listed(node.get("subField"))),
+            sub_fields=self._named_apart(
+                self._field(each, (found, name), depth + 1) for each in self._counted(node.get("subField"))
+            ),
             constant=(node["value"],) if "value" in node and node.get("source") is None else (),
         )
         try:  # an unreadable record set does not affect the others

@@ -15,6 +15,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from datasets_core import files
+from datasets_core.config import FEW_COLUMNS, check_columns
 from datasets_core.errors import (
     ConfigurationError,
     DatasetsCoreError,
@@ -23,8 +24,10 @@ from datasets_core.errors import (
     UnknownSplitError,
     bounded_json,
 )
+from datasets_core.errors.fetching import restated
 from datasets_core.features.base import Value
 from datasets_core.features.schema import PLAIN_DTYPES, Features
+from datasets_core.features.serialization import check_forms
 from datasets_core.meta.split_info import SplitDict
 from datasets_core.meta.version import Version, as_version
 
@@ -177,7 +180,7 @@ class DatasetInfo(_OfFiles):
             raise ConfigurationError(f"features of the info is {features!r}. Give Features, or a dict of column to feature.")
         if not is_known:
             given: Any = features
-            self.features = Features.from_dict(given) if _is_stored(given) else Features(given)
+            self.features = Features.from_dict(check_forms(given)) if _is_stored(given) else Features(given)
         version: Any = self.version
         if isinstance(version, str):
             self.version = as_version(version)
@@ -258,6 +261,8 @@ class DatasetInfo(_OfFiles):
             if not isinstance(values.get(name), (*kinds, type(None))):
                 raise ConfigurationError(f"{name} is {values[name]!r}. Record {_kind_names(kinds)}, or null for unknown.")
         if (dtypes := _plain_dtypes(values.get("features"))) is not None:
+            if len(dtypes) > FEW_COLUMNS:
+                check_columns(len(dtypes), "The features")
             values["features"] = Deferred(partial(_plain_features, dtypes))
         return cls(**values)
 
@@ -574,12 +579,6 @@ def info_of(form: Any, *, path: str, place: str = "") -> DatasetInfo:
     except (TypeError, ValueError, KeyError, AttributeError, RecursionError) as error:
         # A stored form that no library wrote: whatever it breaks, the file is what the user has to mend.
         raise ManifestError(path, f"{where}the info is invalid ({type(error).__name__}: {error})") from error
-
-
-def restated(error: DatasetsCoreError, *, path: str, where: str = "") -> ManifestError:
-    """Return the error of a value as an error of its file, with the place before the same text."""
-    reason, stop, advice = str(error).removesuffix(".").rpartition(". ")
-    return ManifestError(path, where + reason, advice=advice) if stop else ManifestError(path, where + advice)
 
 
 def _kind(value: Any) -> str:

@@ -27,6 +27,12 @@ _CANNOT_SWAP = {errno.EINVAL, errno.ENOSYS, errno.ENOTSUP, errno.EOPNOTSUPP, err
 _LINUX_EXCHANGE, _MAC_SWAP, _HERE = 2, 2, -100
 
 
+def discard(folder: str) -> None:
+    """Remove a folder that is no longer read, as far as possible now; the next clean-up removes the rest."""
+    with contextlib.suppress(OSError):  # `ignore_errors` passes over no folder that cannot be closed
+        shutil.rmtree(folder, ignore_errors=True)
+
+
 class StagedFolder:
     """Context manager: a new folder for `target` that is removed at the end of the block, unless it was put in place.
 
@@ -57,7 +63,7 @@ class StagedFolder:
                 _make_folder(self.target)
             base = self.target if self.is_beside else os.path.join(self.target, _INSIDE)
             for dead in _dead(base):
-                shutil.rmtree(dead, ignore_errors=True)
+                discard(dead)
             self.path = staging_path(base)
             try:
                 os.mkdir(self.path)
@@ -79,7 +85,7 @@ class StagedFolder:
         if self._lock is not None:
             lock, self._lock = self._lock, None
             os.close(lock)
-        shutil.rmtree(self.path, ignore_errors=True)
+        discard(self.path)
 
     def take_place(self) -> bool:
         """Move to `target` by one rename; return False, and do nothing, if the system cannot do that.

@@ -48,6 +48,7 @@ logger = logger_of(__name__)
 
 FORM_KEY = "journal"  # of a header; a header without a form has the first
 _CHUNK = 1 << 20
+_TRANSFERS = 32  # shards of a store that are sent or copied at once: they wait for its answers
 _LAZY_ENTRIES, _LAZY_SECONDS = 1000, 30.0
 
 E = TypeVar("E")
@@ -303,26 +304,31 @@ class Staging:
             files.sync_folder(base)
             files.write_atomically(path, content)
 
-    def _commit_remote(
-        self, staged: Manifest, final: Manifest, storage_options: dict[str, Any] | None, sent_to: str | None
-    ) -> None:
-        store, root = files.filesystem(self.target, storage_options)
+    def _commit_remote(self, staged: Manifest, final: Manifest, options: dict[str, Any] | None, sent_to: str | None) -> None:
+        from datasets_core.engines.pool import ThreadEngine  # 3 ms that local datasets do without
+
+        store, root = files.filesystem(self.target, options)
         again_on_failure(self.target, lambda: store.makedirs(root, exist_ok=True))
-        for old, new in zip(staged.shards, final.shards, strict=True):
+        sent = "" if sent_to is None else files.filesystem(sent_to, options)[1]
+
+        def place(names: tuple[ShardRecord, ShardRecord]) -> None:
+            old, new = names
             local, remote = os.path.join(self.folder, old.name), f"{root.rstrip('/')}/{new.name}"
-            if _is_there(store, remote, new.size):  # its name holds its hash: what is there is the same
-                continue
-            if sent_to is not None and not os.path.exists(local):
-                sent = files.join(files.filesystem(sent_to, storage_options)[1], old.name)
-                again_on_failure(files.join(self.target, new.name), partial(_copy, store, sent, remote, new.size))
-            else:
-                again_on_failure(files.join(self.target, new.name), partial(put_file, store, local, remote, new.size))
+            if not _is_there(store, remote, new.size):  # else the same: its name holds its hash
+                is_sent = sent_to is not None and not os.path.exists(local)
+                act = partial(_copy, store, files.join(sent, old.name)) if is_sent else partial(put_file, store, local)
+                again_on_failure(files.join(self.target, new.name), partial(act, remote, new.size))
+
+        pairs = list(zip(staged.shards, final.shards, strict=True))
+        list(map(place, pairs[:1]))  # alone: a store that refuses all is asked once
+        for _ in ThreadEngine(_TRANSFERS).run(place, pairs[1:]):
+            pass
         for name, content in manifest_files(final).items():
             put = methodcaller("pipe_file", f"{root.rstrip('/')}/{name}", content)
             again_on_failure(files.join(self.target, name), partial(put, store))
         if sent_to is not None:
             try:
-                store.rm(files.filesystem(sent_to, storage_options)[1], recursive=True)
+                store.rm(sent, recursive=True)
             except Exception as error:  # of a kind of the store; the dataset is committed, and the next build removes it
                 logger.warning("Could not remove %s: %s", sent_to, error)
 
@@ -427,11 +433,7 @@ def _is_there(store: Any, path: str, size: int) -> bool:
 
 
 def put_file(store: Any, local: str, remote: str, size: int) -> None:
-    """Send a file to a store and check that it arrived.
-
-    Raises:
-        OSError: the store refuses it, or reports another size.
-    """
+    """Send a file to a store, and check that it is complete."""
     store.put_file(local, remote)
     store.invalidate_cache()
     if not _is_there(store, remote, size):

@@ -20,6 +20,7 @@ from typing import Any, NamedTuple
 from datasets_core import files
 from datasets_core.config import settings
 from datasets_core.errors import (
+    ColumnLimitError,
     DamagedShardError,
     DatasetDiskError,
     DatasetsCoreError,
@@ -55,7 +56,8 @@ def temporary_folder() -> str:
     path = temporary_folder_or_none()
     if path is None:
         for dead in dead_folders():
-            shutil.rmtree(dead, ignore_errors=True)
+            with contextlib.suppress(OSError):  # see `discard`
+                shutil.rmtree(dead, ignore_errors=True)
         path = tempfile.mkdtemp(prefix=f"datasets_core-{os.getpid()}-")
         descriptor = os.open(os.path.join(path, _ALIVE), os.O_RDWR | os.O_CREAT, 0o600)
         _is_free(descriptor)
@@ -101,7 +103,8 @@ def _remove(pid: int, path: str) -> None:
     import shutil
 
     if os.getpid() == pid:  # a forked child ends with the same list
-        shutil.rmtree(path, ignore_errors=True)
+        with contextlib.suppress(OSError):
+            shutil.rmtree(path, ignore_errors=True)
 
 
 # Names on disk: the folder of a dataset, its manifest, its lock, its staging folders.
@@ -506,6 +509,8 @@ def parse_manifest(data: bytes, *, path: str, storage_options: dict[str, Any] | 
         raise ManifestError(path, f"the key {error} is missing", advice=advice) from error
     except ManifestError:
         raise
+    except ColumnLimitError as error:
+        raise ColumnLimitError(path, error.value, error.limit) from error
     except (TypeError, ValueError, OverflowError, AttributeError, RecursionError) as error:
         raise ManifestError(path, str(error), advice=advice) from error
 

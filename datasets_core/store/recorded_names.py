@@ -67,6 +67,7 @@ split_for_process split_for_torch_process; due: Overdue; engines.deadline: Deadl
 get_engine register_engine; engines.in_order: Pace; engines.local: Failure ProcessEngine ThreadEngine _Remade; engines.pool:
 Workers JobPace RemoteEngine; engines.process: _Forked _Nowhere _Observer _Pickler; engines.serial: SerialEngine;
 engines.threads: StallTimeout; engines.worker_pool: WorkerPool; engines.worker_process: SentFunction WorkerProcess; errors:
+ColumnLimitError
 DecodingDisabledError InvalidConfigNameError MediaTypeError ArchiveError ArgumentTypeError BlockedVersionError CastError
 CellCastError ChecksumVerificationError ConfigurationError ConfinementUnavailableError DamagedRecordError DamagedShardError
 DataFilesNotFoundError DataFilesWarning DatasetBuildError DatasetDiskError DatasetGenerationCastError DatasetGenerationError

@@ -18,7 +18,8 @@ from typing import Any, Protocol
 import pyarrow as pa
 
 from datasets_core import files
-from datasets_core.errors import DamagedShardError, DatasetDiskError, FileNotFoundDatasetsError
+from datasets_core.config import check_schema
+from datasets_core.errors import DamagedShardError, DatasetDiskError, DatasetsCoreError, FileNotFoundDatasetsError
 from datasets_core.errors.loading import PASSING
 from datasets_core.store.fingerprint import Hasher
 from datasets_core.store.manifest import ARROW_MAGIC, check_ends, check_size, make_mark, refuse_irregular, sound_mark
@@ -606,20 +607,22 @@ class FileShard:
             raise FileNotFoundDatasetsError(
                 f"{self.path} no longer exists", advice="Build the dataset again, or restore the file", file=self.path
             ) from error
+        except DatasetsCoreError as error:
+            if isinstance(error, DamagedShardError):
+                from datasets_core.store.source import note_damage  # which imports this module
+
+                note_damage(self.path)
+            raise
         except DAMAGE as error:
             if isinstance(error, OSError) and error.errno in PASSING:
                 raise DatasetDiskError.of(error, self.path) from error
-            from datasets_core.store.source import note_damage  # which imports this module
-
-            if isinstance(error, DamagedShardError):
-                note_damage(self.path)
-                raise
             raise DamagedShardError(self.path, f"cannot be read ({error})") from error
 
     def _open(self) -> Reader:
         source = self._source()
         reader = self._part_reader(source) if self.sums and self._verify_reads != "never" else READERS[self.kind](source)
         if self._schema is None:
+            check_schema(reader.schema, self.path)
             check_names(reader.schema)
         elif not reader.schema.equals(self._schema) and not reader.restore(self._schema):
             raise DamagedShardError(self.path, "its columns differ from those of the other shards")
@@ -645,6 +648,10 @@ class FileShard:
             raise DamagedShardError(self.path, "the file was replaced after the dataset was loaded", advice=advice)
         if not files.is_url(self.path):
             refuse_irregular(self.path)
+            if self._is_foreign and os.path.islink(self.path):
+                from datasets_core.features.media.media import refuse_stray_link  # 5 ms that few folders need
+
+                refuse_stray_link(self.path, os.path.dirname(self.path))
         if self._size is not None and not files.is_url(self.path):
             check_ends(self.path, self.kind, self._size)
         if self._in_memory:

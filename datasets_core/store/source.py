@@ -15,7 +15,7 @@ import pyarrow as pa
 
 from datasets_core import files
 from datasets_core.config import settings
-from datasets_core.errors import DamagedShardError, ManifestError
+from datasets_core.errors import DamagedShardError, DatasetDiskError, DatasetsCoreError, ManifestError
 from datasets_core.features.media.media import MediaPaths
 from datasets_core.features.schema import plain_schema
 from datasets_core.meta.info import Deferred
@@ -247,12 +247,14 @@ _DAMAGED = ".damaged"
 def note_damage(path: str) -> None:
     """Note in the folder of a built dataset that a reader found damage in a shard; a read-only folder stays as it is.
 
+    Saved datasets and results of `map` have no note, since the next load does not build them again.
+
     Args:
         path: the shard.
     """
     folder = os.path.dirname(path)
-    is_saved = os.path.exists(os.path.join(folder, "state.json"))
-    if not files.is_url(path) and not is_saved and os.path.exists(os.path.join(folder, MANIFEST_NAME)):
+    is_other = os.path.basename(folder).startswith("cache-") or os.path.exists(os.path.join(folder, "state.json"))
+    if not files.is_url(path) and not is_other and os.path.exists(os.path.join(folder, MANIFEST_NAME)):
         with contextlib.suppress(OSError):
             open(os.path.join(folder, _DAMAGED), "ab").close()
 
@@ -318,6 +320,10 @@ def check_shards(
                 check_ends(path, file_format, record.size)
         except FileNotFoundError:
             _missing(path, record)
+        except OSError as error:
+            if isinstance(error, DatasetsCoreError):
+                raise
+            raise DatasetDiskError.of(error, path, action="read") from error
 
 
 def _paths_in(folder: str) -> Callable[[str], str]:

@@ -58,8 +58,7 @@ class LazyShards(Sequence[Shard]):
     def __getitem__(self, index: int | slice) -> Shard | list[Shard]:
         if isinstance(index, slice):
             return [self[number] for number in range(*index.indices(len(self)))]
-        number = index if 0 <= index < len(self) else range(len(self))[index]
-        found = self._known.get(number)
+        found = self._known.get(number := index if 0 <= index < len(self) else range(len(self))[index])
         if found is None:  # where two threads make it at once, that of the first stays
             found = self._known.setdefault(number, self._made(number))
         return found
@@ -67,8 +66,8 @@ class LazyShards(Sequence[Shard]):
 
 _ROWS_PER_TAKE = 5  # a take costs as much as so many slices of one row
 _ROWS_PER_RUN = 64  # from here on, runs of rows are read as slices
-_WHOLE_BYTES = 32 << 20  # up to here, pieces are copied together and gathered at once, ...
 _ROWS_AT_FIRST, _GATHERED_BYTES = 1 << 10, 16 << 20  # of a gather that is written
+_WHOLE_BYTES, _CHUNKED_BYTES = 32 << 20, 1 << 30  # up to here, pieces, or each of their columns, are gathered at once, ...
 _WHOLE_PART = 8  # ... if one row in so many is wanted: a copy in order costs a twentieth of a gather
 
 
@@ -381,7 +380,7 @@ class RowTable:
     def slice(self, start: int, stop: int) -> RowTable:
         """The rows from `start` to `stop`, clamped; opens nothing."""
         start, stop = max(start, 0), min(stop, self.num_rows)
-        if start == 0 and stop == self.num_rows:
+        if (start, stop) == (0, self.num_rows):
             return self
         structure = None if self.structure is None else self.structure.cut(start, max(start, stop))
         return RowTable(self._shards, self.schema, cut(self._pieces, start, stop), structure)
@@ -505,8 +504,7 @@ class RowTable:
 
     def _whole_if_small(self, rows: Ints, pieces: Ints) -> pa.Table | None:
         """The rows by one gather over a copy of their pieces; None if the copy would cost more."""
-        counts = np.bincount(pieces, minlength=self.num_pieces)
-        touched = np.flatnonzero(counts)
+        touched = np.flatnonzero(np.bincount(pieces))
         if len(rows) * _WHOLE_PART < int(self._pieces[touched, 3].sum()) or len(touched) > MAX_MAPPED:
             return None
         num_bytes, batches = 0, []
@@ -514,13 +512,15 @@ class RowTable:
             self.compare(k)
             batches.append(self.piece(k))
             num_bytes += batches[-1].nbytes
-            if num_bytes > _WHOLE_BYTES:
+            if num_bytes > _CHUNKED_BYTES:
                 return None
         moved = np.zeros(self.num_pieces, np.int64)
-        ends = np.cumsum(self._pieces[touched, 3])
-        moved[touched] = ends - self._pieces[touched, 3] - self.starts[touched]
+        moved[touched] = np.cumsum(self._pieces[touched, 3]) - self._pieces[touched, 3] - self.starts[touched]
+        places = _int64_array(rows + moved[pieces])
+        if num_bytes > _WHOLE_BYTES:
+            return pa.Table.from_batches(batches, self.schema).take(places).combine_chunks()
         whole = batches[0] if len(batches) == 1 else pa.concat_batches(batches)
-        return pa.Table.from_batches([whole.take(_int64_array(rows + moved[pieces]))], self.schema)
+        return pa.Table.from_batches([whole.take(places)], self.schema)
 
     def _sliced(self, rows: Ints, pieces: Ints) -> pa.Table:
         """The rows, read one by one and concatenated."""

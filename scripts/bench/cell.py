@@ -33,7 +33,7 @@ OURS = (
 READERS = ("numpy", "pyarrow", "pyarrow.compute", "pyarrow.csv", "pyarrow.json", "pyarrow.parquet")
 
 
-def _cpu_seconds() -> float:
+def cpu_seconds() -> float:
     own, children = resource.getrusage(resource.RUSAGE_SELF), resource.getrusage(resource.RUSAGE_CHILDREN)
     return own.ru_utime + own.ru_stime + children.ru_utime + children.ru_stime
 
@@ -56,16 +56,25 @@ def _tree(pid: int) -> list[int]:
     return found
 
 
-class _Watch(threading.Thread):
-    """Samples the anonymous memory of the process and its children."""
+class Watch(threading.Thread):
+    """Samples the anonymous memory of the process and its children.
 
-    def __init__(self) -> None:
+    Args:
+        seconds: between two samples.
+
+    Attributes:
+        peak_kib: the most that was found.
+        cpu: CPU seconds of the samples.
+    """
+
+    def __init__(self, seconds: float = 0.005) -> None:
         super().__init__(daemon=True)
-        self.peak_kib, self.ended = 0, threading.Event()
+        self.peak_kib, self.cpu, self.ended, self._seconds = 0, 0.0, threading.Event(), seconds
 
     def run(self) -> None:
-        while not self.ended.wait(0.005):
+        while not self.ended.wait(self._seconds):
             self.peak_kib = max(self.peak_kib, sum(map(_anonymous_kib, _tree(os.getpid()))))
+            self.cpu = time.thread_time()
 
 
 def _measured(name: str, module: str, data: str, scratch: str, warm: str, scale: str, mode: str) -> dict[str, Any]:
@@ -79,12 +88,12 @@ def _measured(name: str, module: str, data: str, scratch: str, warm: str, scale:
     assert cell is not None
     timed = cell(context)
     opened = Opened() if workload.counts else None
-    watch = _Watch()
+    watch = Watch()
     if mode == "memory":
         watch.start()
-    wall, cpu = time.perf_counter(), _cpu_seconds()
+    wall, cpu = time.perf_counter(), cpu_seconds()
     check = timed()
-    taken = {"wall": time.perf_counter() - wall, "cpu": _cpu_seconds() - cpu, "check": check}
+    taken = {"wall": time.perf_counter() - wall, "cpu": cpu_seconds() - cpu, "check": check}
     watch.ended.set()
     if opened is not None:
         taken["opened"] = opened.count()

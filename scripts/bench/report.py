@@ -36,6 +36,13 @@ PACKAGES = (
     "quak",
     "ydata_profiling",
     "duckdb",
+    "polars",
+    "mosaicml_streaming",
+    "litdata",
+    "webdataset",
+    "torchdata",
+    "pylance",
+    "grain",
 )
 
 OPERATIONS_HEAD = """\
@@ -47,6 +54,9 @@ STREAMS_HEAD = """\
 RECORDS_HEAD = """\
 | library | what | records per CPU second | MiB |
 |---|---|---|---|"""
+TRAINING_HEAD = """\
+| samples | reader | samples per CPU second (wall): no workers | two workers | MB of memory | MB on disk | order | resume |
+|---|---|---|---|---|---|---|---|"""
 VIEWER_HEAD = """\
 | what | ours: wall (CPU) | at most | other | wall (CPU) | theirs / ours, CPU |
 |---|---|---|---|---|---|"""
@@ -67,12 +77,12 @@ def machine() -> dict[str, Any]:
     return {"cpu": model, "cores": os.cpu_count(), "memory_gib": round(memory), "system": platform.system()}
 
 
-def versions(peer: str | None) -> dict[str, str]:
-    """The versions of Python and of the packages that were measured, those of `peer` (an interpreter) where it has them."""
+def versions(*peers: str | None) -> dict[str, str]:
+    """The versions of Python and of the packages that were measured, those of `peers` (interpreters) where they have them."""
     text = f"from importlib.metadata import version, PackageNotFoundError as E\nfor p in {PACKAGES}:\n"
     text += "    try: print(p.replace('_cpu', ''), version(p))\n    except E: pass"
     found = {"python": platform.python_version()}
-    for python in (sys.executable, peer):
+    for python in (sys.executable, *reversed(peers)):
         if python:
             printed = subprocess.run([python, "-c", text], capture_output=True, text=True, check=True).stdout
             found |= dict(line.split() for line in printed.splitlines())
@@ -81,11 +91,11 @@ def versions(peer: str | None) -> dict[str, str]:
     return found
 
 
-def record(path: Path, section: str, peer: str | None, *, rows: dict[str, Any], **given: Any) -> None:
+def record(path: Path, section: str, *peers: str | None, rows: dict[str, Any], **given: Any) -> None:
     """Write the figures of one section into the file; rows that were not measured now keep what they had."""
     results = json.loads(path.read_text(encoding="utf-8")) if path.exists() else {}
     rows = {**results.get(section, {}).get("rows", {}), **rows}
-    head = {"measured": datetime.date.today().isoformat(), "machine": machine(), "versions": versions(peer), **given}
+    head = {"measured": datetime.date.today().isoformat(), "machine": machine(), "versions": versions(*peers), **given}
     results[section] = {**head, "rows": rows}
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_text(json.dumps(_rounded(results), indent=1) + "\n", encoding="utf-8")
@@ -161,7 +171,7 @@ def ratio(row: Cell, other: str) -> float | None:
     ours, cell = (row["cells"].get(name, {"error": ""}) for name in ("datasets_core", other))
     if "error" in ours or "error" in cell:
         return None
-    time = "seconds" if "seconds" in ours else "wall" if row.get("by_wall") else "cpu"
+    time = "wall" if row.get("by_wall") else "cpu" if "cpu" in ours and "cpu" in cell else "seconds"
     found: float = cell[time] / ours[time] if other == "datasets" else ours[time] / cell[time]
     return found
 
@@ -183,7 +193,7 @@ def operation_line(row: Cell) -> str:
 
 
 def stream_line(row: Cell) -> str:
-    """A row of the table of streams: seconds, requests and megabytes."""
+    """A row of the table of streams: seconds, CPU seconds, requests and megabytes."""
     cells = (row["cells"].get(name, {"error": "–"}) for name in ("datasets_core", "by_hand", "datasets"))
     return f"| {row['title']} | {' | '.join(map(_stream_cell, cells))} |"
 
@@ -192,7 +202,8 @@ def _stream_cell(cell: Cell) -> str:
     if "error" in cell:
         return str(cell["error"])
     crashed = " (crashed at its end)" if cell.get("crashed") else ""
-    return f"{cell['seconds']:.2f} s, {cell['requests']} req, {cell['bytes'] / 1e6:.2f} MB{_differs(cell)}{crashed}"
+    cpu = f" ({cell['cpu']:.2f} s)" if "cpu" in cell else ""
+    return f"{cell['seconds']:.2f} s{cpu}, {cell['requests']} req, {cell['bytes'] / 1e6:.2f} MB{_differs(cell)}{crashed}"
 
 
 def record_line(row: Cell) -> str:
@@ -219,6 +230,7 @@ def tables(results: dict[str, Any]) -> dict[str, str]:
         ("operations", OPERATIONS_HEAD, operation_line),
         ("streams", STREAMS_HEAD, stream_line),
         ("records", RECORDS_HEAD, record_line),
+        ("training", TRAINING_HEAD, training_line),
         ("viewer", VIEWER_HEAD, look_line),
     ):
         found = results[section]
@@ -246,6 +258,32 @@ def page(text: str, results: dict[str, Any]) -> str:
     return text
 
 
+def training_line(row: Cell) -> str:
+    """A line of the table of training loops."""
+
+    def speed(workers: int) -> str:
+        if f"per_cpu_{workers}" not in row:
+            return "failed" if f"error_{workers}" in row else "–"
+        return f"{_digits(row[f'per_cpu_{workers}'])} ({_digits(row[f'per_second_{workers}'])})"
+
+    if "error" in row:
+        return f"| {row['what']} | {row['reader']} | failed | – | – | – | – | – |"
+    memory = row.get("memory_mb_0")
+    resume = "–"
+    if "resume_cpu" in row:
+        resume = f"{row['resume_cpu'] * 1e3:,.0f} ms, {'exact' if row['is_exact'] else 'other rows'}"
+    elif "resume_error" in row:
+        resume = "failed"
+    cells = [row["what"], row["reader"], speed(0), speed(2), "–" if memory is None else f"{memory:,.0f}", f"{row['mb']:,.0f}"]
+    order = f"{row['spread']:.2f}" if "spread" in row else "–"
+    return f"| {' | '.join([*cells, order, resume])} |"
+
+
+def _digits(value: float) -> str:
+    """A number with three digits that count."""
+    return f"{float(f'{value:.3g}'):,.0f}"
+
+
 # -- the plots ---------------------------------------------------------------------------------------------------------
 
 PLOTS = {
@@ -270,7 +308,8 @@ PLOTS = {
     "streams": (
         "Stream over HTTP",
         "streams",
-        "first_parquet five_jsonl first_gz two_columns rows_50k rows_all shuffled skip resume resume_csv",
+        "fresh first_parquet first_csv five_jsonl first_gz two_columns rows_50k rows_csv rows_all shuffled skip resume "
+        "resume_csv",
     ),
 }
 

@@ -44,6 +44,9 @@ CASES = {
     "five_parquet": "Parquet: first 5 rows",
     "five_jsonl": "JSON lines (20 MB): first 5 rows",
     "first_gz": "JSON lines, gz: first row",
+    "first_csv": "csv: first row",
+    "rows_csv": "csv: 50,000 rows as dicts",
+    "fresh": "Parquet: first row, with all imports of a new process",
     "far_slice": "10 rows at row 200,000 of 320,000 in 8 files",
     "two_columns": "two of five columns, all rows",
     "rows_50k": "50,000 rows as dicts",
@@ -224,9 +227,35 @@ def json_by_hand(url: str, *, is_packed: bool) -> Iterator[Any]:
         rest = rest[cut:]
 
 
+def csv_by_hand(urls: list[str]) -> Iterator[Any]:
+    """Files in parts: the first small, then a megabyte."""
+    import io
+
+    import pyarrow as pa
+    import pyarrow.csv
+
+    for url in urls:
+        connection, place, size, rest, names = Connection(url), 0, 1 << 15, b"", None
+        while True:
+            answer = connection.get(f"{place}-{place + size - 1}")
+            data = answer.read()
+            if not data or answer.status != 206:
+                break
+            place, size = place + len(data), min(1 << 20, 4 * size)
+            rest += data
+            cut, begin = rest.rfind(b"\n") + 1, 0
+            if names is None:
+                begin = rest.index(b"\n") + 1
+                names = pyarrow.csv.read_csv(io.BytesIO(rest[:begin])).column_names
+            if cut > begin:
+                yield pyarrow.csv.read_csv(pa.BufferReader(rest[begin:cut]), pyarrow.csv.ReadOptions(column_names=names))
+            rest = rest[cut:]
+
+
 def by_hand(case: str, base: str, state: str) -> Callable[[], int]:
     """The work of a case."""
     urls = [f"{base}/part-{file}.parquet" for file in range(FILES)]
+    texts = [f"{base}/part-{file}.csv" for file in range(4)]
 
     def total(rows: Iterator[dict[str, Any]], count: int | None = None) -> int:
         return sum(row["id"] for row in itertools.islice(rows, count))
@@ -257,6 +286,9 @@ def by_hand(case: str, base: str, state: str) -> Callable[[], int]:
         "first_parquet": lambda: total(dicts(groups(urls)), 1),
         "five_parquet": lambda: total(dicts(groups(urls)), 5),
         "five_jsonl": lambda: total(dicts(json_by_hand(f"{base}/rows.jsonl", is_packed=False)), 5),
+        "first_csv": lambda: total(dicts(csv_by_hand(texts)), 1),
+        "rows_csv": lambda: total(dicts(ahead(csv_by_hand(texts))), 50_000),
+        "fresh": lambda: total(dicts(groups(urls)), 1),
         "first_gz": lambda: total(dicts(json_by_hand(f"{base}/rows.jsonl.gz", is_packed=True)), 1),
         "far_slice": lambda: total(dicts(groups(urls, 200_000, 200_010))),
         "two_columns": lambda: total(dicts(ahead(groups(urls, columns=["id", "title"])))),
@@ -285,6 +317,7 @@ def csv_place(folder: Path) -> dict[str, Any]:
 def by_library(case: str, library: Any, base: str, state: str) -> Callable[[], int]:
     """The work of a case; the two libraries have the same names."""
     urls = [f"{base}/part-{file}.parquet" for file in range(FILES)]
+    texts = [f"{base}/part-{file}.csv" for file in range(4)]
 
     def opened(form: str = "parquet", files: Any = None, split: str = "train", **options: Any) -> Any:
         return library.load_dataset(form, data_files=files or urls, split=split, streaming=True, **options)
@@ -306,6 +339,9 @@ def by_library(case: str, library: Any, base: str, state: str) -> Callable[[], i
         "five_parquet": lambda: total(opened(), 5),
         "five_jsonl": lambda: total(opened("json", f"{base}/rows.jsonl"), 5),
         "first_gz": lambda: total(opened("json", f"{base}/rows.jsonl.gz"), 1),
+        "first_csv": lambda: total(opened("csv", texts), 1),
+        "rows_csv": lambda: total(opened("csv", texts), 50_000),
+        "fresh": lambda: total(opened(), 1),
         "far_slice": far,
         "two_columns": lambda: total(opened(columns=["id", "title"])),
         "rows_50k": lambda: total(opened(), 50_000),
@@ -313,7 +349,7 @@ def by_library(case: str, library: Any, base: str, state: str) -> Callable[[], i
         "shuffled": lambda: sum(row["id"] >= 0 for row in itertools.islice(opened().shuffle(1, buffer_size=10_000), 20_000)),
         "skip": lambda: total(opened().skip(150_000), 1),
         "resume": lambda: resumed(opened()),
-        "resume_csv": lambda: resumed(opened("csv", [f"{base}/part-{file}.csv" for file in range(4)])),
+        "resume_csv": lambda: resumed(opened("csv", texts)),
     }[case]
 
 
@@ -351,6 +387,9 @@ def write_state(case: str, library: Any, base: str, state: str) -> None:
 
 def cell(case: str, implementation: str, base: str, state: str) -> None:
     """One process: the work of a case, timed."""
+    if case == "fresh":
+        _timed(lambda: _fresh(implementation, base, state), base)
+        return
     for module in ("pyarrow.parquet", "pyarrow.json", "pyarrow.csv"):
         importlib.import_module(module)
     if implementation == "by_hand":
@@ -365,6 +404,17 @@ def cell(case: str, implementation: str, base: str, state: str) -> None:
             return
         warm_up(case, library, state)
         run = by_library(case, library, base, state)
+    _timed(run, base)
+
+
+def _fresh(implementation: str, base: str, state: str) -> int:
+    if implementation == "by_hand":
+        return by_hand("fresh", base, state)()
+    return by_library("fresh", importlib.import_module(implementation), base, state)()
+
+
+def _timed(run: Callable[[], int], base: str) -> None:
+    """Print what the work took, and what the server counted."""
     with urlopen(f"{base}/counts"):
         pass
     begun, used = time.perf_counter(), time.process_time()
@@ -431,12 +481,13 @@ class Bench:
 
 
 def _summary(runs: list[dict[str, Any]]) -> dict[str, Any]:
-    """The median wall time in seconds, and the requests and bytes of the last run."""
+    """The median wall time and the least CPU time in seconds, and the requests and bytes of the last run."""
     failed = [run["error"] for run in runs if "error" in run]
     if failed:
         return {"error": failed[0]}
     seconds = statistics.median(run["seconds"] for run in runs)
-    figures = {"seconds": round(seconds, 3), "requests": runs[-1]["requests"], "bytes": runs[-1]["bytes"]}
+    cpu = round(min(run["cpu"] for run in runs), 3)
+    figures = {"seconds": round(seconds, 3), "cpu": cpu, "requests": runs[-1]["requests"], "bytes": runs[-1]["bytes"]}
     return {**figures, "crashed": True} if any(run.get("crashed") for run in runs) else figures
 
 

@@ -1,15 +1,18 @@
 """Verbs of tables on Arrow, compared with polars in the same process, by turns: groups, joins, duplicates, expressions.
 
-    python scripts/bench/tables.py --rows 5000000
+    python scripts/bench/tables.py --rows 1000000 10000000
 
-Needs polars. Of each pair the best of several rounds counts; results of ours are removed from the cache before each.
+Needs polars. Of each pair the best of several rounds counts, in seconds of the clock and of the processor; results of ours are
+removed from the cache before each. Memory is the peak above what the process held before, in the first round (Linux).
 """
 
 import argparse
+import gc
 import tempfile
 import time
 from collections.abc import Callable
-from typing import Any
+from pathlib import Path
+from typing import Any, NamedTuple
 
 import numpy as np
 import polars as pl
@@ -51,6 +54,11 @@ def _jobs(tables: dict[str, pa.Table], ours: dict[str, Dataset]) -> dict[str, tu
     jobs: dict[str, tuple[Job, Job]] = {f"group_by {key}": grouped(key) for key in ("few", "text", "most")}
     columns, field = pl.col, pc.field
     jobs |= {
+        "head": (lambda: frame.head(1000), lambda: rows.head(1000)),
+        "tail": (lambda: frame.tail(1000), lambda: rows.tail(1000)),
+        "sample": (lambda: frame.sample(100_000, seed=1), lambda: rows.sample(100_000, seed=1).with_format("arrow")[:]),
+        "sort number": (lambda: frame.sort("most", maintain_order=True), lambda: rows.sort("most").with_format("arrow")[:]),
+        "sort text": (lambda: frame.sort("text", maintain_order=True), lambda: rows.sort("text").with_format("arrow")[:]),
         "value_counts": (lambda: frame["text"].value_counts(sort=True), lambda: rows.value_counts("text")),
         "filter": (
             lambda: frame.filter((columns("value") > 0.5) & (columns("few") < 500)),
@@ -81,28 +89,65 @@ def _jobs(tables: dict[str, pa.Table], ours: dict[str, Dataset]) -> dict[str, tu
     return jobs
 
 
-def _seconds(job: Job) -> float:
-    begun = time.perf_counter()
-    job()
-    return time.perf_counter() - begun
+class Cost(NamedTuple):
+    """What one call took: seconds of the clock, seconds of the processor, and bytes of memory at the peak (0 if unknown)."""
+
+    wall: float
+    cpu: float
+    memory: int
+
+
+def _memory(name: str) -> int:
+    """Return a figure of this process in bytes: VmHWM, the peak since it was reset, or VmRSS."""
+    for line in Path("/proc/self/status").read_text(encoding="ascii").splitlines():
+        if line.startswith(f"{name}:"):
+            return int(line.split()[1]) << 10
+    return 0
+
+
+def _cost(job: Job, is_measured: bool) -> Cost:
+    gc.collect()
+    before = 0
+    if is_measured:
+        pa.default_memory_pool().release_unused()
+        Path("/proc/self/clear_refs").write_text("5", encoding="ascii")
+        before = _memory("VmRSS")
+    wall, cpu = time.perf_counter(), time.process_time()
+    held = job()
+    cost = Cost(time.perf_counter() - wall, time.process_time() - cpu, _memory("VmHWM") - before if is_measured else 0)
+    del held
+    return cost
+
+
+def _best(costs: list[Cost]) -> Cost:
+    return Cost(min(cost.wall for cost in costs), min(cost.cpu for cost in costs), max(cost.memory for cost in costs))
 
 
 def main() -> None:
     """Print the seconds of both, and how many times those of polars ours take."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else None)
-    parser.add_argument("--rows", type=int, default=5_000_000)
+    parser.add_argument("--rows", type=int, nargs="+", default=[5_000_000])
     parser.add_argument("--rounds", type=int, default=4)
+    parser.add_argument("--only", default="", help="only verbs whose name contains this")
     asked = parser.parse_args()
     disable_progress_bars()
-    tables = _tables(asked.rows)
-    with tempfile.TemporaryDirectory() as folder, config.using(cache_dir=folder):
-        ours = {name: Dataset(table) for name, table in tables.items()}
-        for name, (theirs, own) in _jobs(tables, ours).items():
-            best = [float("inf")] * 2
-            for _ in range(asked.rounds):
-                ours["many"].cleanup_cache_files()
-                best = [min(best[0], _seconds(theirs)), min(best[1], _seconds(own))]
-            print(f"{name:22} polars {best[0]:7.3f} s   datasets_core {best[1]:7.3f} s   {best[1] / best[0]:5.2f}", flush=True)
+    has_memory = Path("/proc/self/clear_refs").exists()
+    for rows in asked.rows:
+        tables = _tables(rows)
+        print(f"{rows:,} rows{'':15} polars: wall    cpu  memory   datasets_core: wall    cpu  memory   ratios", flush=True)
+        with tempfile.TemporaryDirectory() as folder, config.using(cache_dir=folder):
+            ours = {name: Dataset(table) for name, table in tables.items()}
+            for name, (theirs, own) in _jobs(tables, ours).items():
+                if asked.only not in name:
+                    continue
+                costs: tuple[list[Cost], list[Cost]] = [], []
+                for turn in range(asked.rounds):
+                    ours["many"].cleanup_cache_files()
+                    for job, found in zip((theirs, own), costs, strict=True):
+                        found.append(_cost(job, has_memory and turn == 0))
+                a, b = map(_best, costs)
+                shown = "".join(f"{each.wall:12.3f} {each.cpu:7.3f} {each.memory >> 20:5d} MB" for each in (a, b))
+                print(f"{name:22}{shown}   {b.wall / a.wall:5.2f} {b.cpu / a.cpu:5.2f}", flush=True)
 
 
 if __name__ == "__main__":

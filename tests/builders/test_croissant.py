@@ -21,6 +21,7 @@ from datasets_core.errors import (
     FileFormatError,
     NonMatchingChecksumError,
     UnknownConfigError,
+    UntrustedPathError,
 )
 from datasets_core.features.base import List, Value
 from datasets_core.features.media.types import Image
@@ -472,6 +473,14 @@ def test_a_file_that_does_not_lie_beside_the_description_is_refused(load: Load, 
     record_set = records("r", field("r/t", "sc:Text", of("a", column="t")))
     with pytest.raises(FileFormatError, match="the node 'a'"):
         load({}, [file("a", contentUrl=url)], [record_set])
+
+
+@pytest.mark.parametrize("url", ["s3://bucket/a.csv", "gs://bucket/a.csv", "ftp://169.254.169.254/a.csv"])
+def test_a_file_of_a_store_is_read_with_the_credentials_of_the_user_only_where_the_user_says_so(load: Load, url: str) -> None:
+    record_set = records("r", field("r/t", "sc:Text", of("a", column="t")))
+    with pytest.raises(UntrustedPathError) as caught:
+        load({}, [file("a", contentUrl=url)], [record_set])
+    assert caught.value.path == url
 
 
 def test_a_description_leads_nobody_to_the_own_link_of_the_machine(load: Load, monkeypatch: pytest.MonkeyPatch) -> None:

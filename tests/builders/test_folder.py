@@ -345,11 +345,34 @@ def test_a_link_that_a_pattern_or_the_card_names_is_refused_where_it_leads_out(l
 
 
 @pytest.mark.parametrize("name", ["a.csv", "a.jsonl"])
-def test_a_link_out_of_a_folder_of_tables_is_followed_as_its_user_made_it(tmp_path, name):
+@pytest.mark.parametrize("streaming", [False, True])
+def test_a_link_out_of_a_folder_of_tables_is_followed_only_where_its_user_says_so(tmp_path, name, streaming):
     (tmp_path / "data").mkdir()
     (tmp_path / name).write_text("a\n1\n" if name == "a.csv" else jsonl({"a": 1}))
     (tmp_path / "data" / name).symlink_to(tmp_path / name)
-    assert load_dataset(str(tmp_path / "data"), split="train", cache_dir=str(tmp_path / "cache"))["a"][:] == [1]
+
+    def load(path, **options):
+        return list(load_dataset(path, split="train", cache_dir=str(tmp_path / "cache"), streaming=streaming, **options))
+
+    for options in ({}, {"data_files": "*"}):
+        with pytest.raises(UntrustedPathError) as caught:
+            load(str(tmp_path / "data"), **options)
+        assert (caught.value.file, caught.value.target) == (str(tmp_path / "data" / name), str(tmp_path / name))
+    with using(media_paths=[str(tmp_path / name)]):
+        assert load(str(tmp_path / "data")) == [{"a": 1}]
+    kind = "csv" if name == "a.csv" else "json"
+    assert load(kind, data_files=str(tmp_path / "data" / name)) == [{"a": 1}]
+
+
+@pytest.mark.parametrize("store", [".git/annex/objects/f8/5Q/SHA256E-s4--1.csv", ".dvc/cache/files/md5/60/b725f1", "hub"])
+def test_links_to_the_store_of_a_tool_are_files_of_the_dataset(tmp_path, store):
+    place = tmp_path / (store if store != "hub" else "hub/datasets--a--b/blobs/0123abcd")
+    for folder in (place.parent, tmp_path / "set" / "data"):
+        folder.mkdir(parents=True)
+    place.write_text("a\n1\n")
+    (tmp_path / "set" / "data" / "train.csv").symlink_to(place)
+    with using(hub_cache_dir=str(tmp_path / "hub"), cache_dir=str(tmp_path / "cache")):
+        assert load_dataset(str(tmp_path / "set"), split="train")["a"][:] == [1]
 
 
 @pytest.mark.parametrize("embed_files", [True, False])

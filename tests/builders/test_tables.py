@@ -2,18 +2,22 @@
 
 import gzip
 import io
+import json
 import os
 import tarfile
 import zipfile
 from pathlib import Path
 
 import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 
 from datasets_core.config import using
 from datasets_core.engines import pool
-from datasets_core.errors import ConfigurationError, DataFilesWarning, FileFormatError
-from datasets_core.load import load_dataset
+from datasets_core.errors import ColumnLimitError, ConfigurationError, DataFilesWarning, FileFormatError
+from datasets_core.load import load_dataset, load_from_disk
+from datasets_core.records.encoding import encode_example
+from datasets_core.records.writer import TFRecordWriter
 from datasets_core.resolve.registry import builder_class
 
 
@@ -157,3 +161,93 @@ def test_a_builder_without_files_asks_for_them(tmp_path):
 def test_files_of_two_types_are_read_in_the_type_that_holds_both(tmp_path, format_name, a, b, expected):
     builder = builder_class(format_name)(cache_dir=os.fspath(tmp_path))
     assert (builder.join_types(a, b), builder.join_types(b, a)) == (expected, expected)
+
+
+NAMES = [f"c{number}" for number in range(1_002)]
+FEATURES = {name: {"dtype": "int64", "_type": "Value"} for name in NAMES}
+
+
+def arrow(table):
+    sink = io.BytesIO()
+    with pa.ipc.new_stream(sink, table.schema) as writer:
+        writer.write_table(table)
+    return sink.getvalue()
+
+
+def parquet(table):
+    sink = io.BytesIO()
+    pq.write_table(table, sink)
+    return sink.getvalue()
+
+
+def example():
+    sink = io.BytesIO()
+    with TFRecordWriter(sink) as writer:
+        writer.write(encode_example({name: [1] for name in NAMES}))
+    return sink.getvalue()
+
+
+def croissant():
+    source = {"fileObject": {"@id": "f"}, "extract": {"column": "a"}}
+    fields = [{"@type": "cr:Field", "@id": f"r/{name}", "dataType": "sc:Text", "source": source} for name in NAMES]
+    return {
+        "@context": {"@vocab": "https://schema.org/", "cr": "http://mlcommons.org/croissant/"},
+        "@type": "sc:Dataset",
+        "conformsTo": "http://mlcommons.org/croissant/1.0",
+        "distribution": [{"@type": "cr:FileObject", "@id": "f", "contentUrl": "a.csv", "encodingFormat": "text/csv"}],
+        "recordSet": [{"@type": "cr:RecordSet", "@id": "r", "field": fields}],
+    }
+
+
+ROW = dict.fromkeys(NAMES, 1)
+CARD = "---\ndataset_info:\n  features:\n" + "".join(f"  - name: {name}\n    dtype: int64\n" for name in NAMES) + "---\n"
+STATE = {"_data_files": [{"filename": "a.arrow"}], "_fingerprint": "f", "_format_columns": None, "_format_type": None}
+
+
+@pytest.mark.parametrize(
+    ("files", "named"),
+    [
+        ({"a.csv": ",".join(NAMES) + "\n" + ",".join("1" * 1_002) + "\n"}, "a.csv"),
+        ({"a.jsonl": json.dumps(ROW)}, "a.jsonl"),
+        ({"a.jsonl": json.dumps({"deep": [ROW]})}, "a.jsonl"),
+        ({"a.jsonl": "\n".join(json.dumps({name: 1}) for name in NAMES)}, "a.jsonl"),
+        ({"a.jsonl": "\n".join(json.dumps({name: 1, "x": ["a", 1][len(name) % 2]}) for name in NAMES)}, "a.jsonl"),
+        ({"a.arrow": arrow(pa.table({"deep": [ROW]}))}, "a.arrow"),
+        ({"a.parquet": parquet(pa.table({"deep": [[ROW]]}))}, "a.parquet"),
+        ({"a.tar": tarred({f"row.{name}": b"1" for name in NAMES})}, "a.tar"),
+        ({"a.tfrecord": example()}, "a.tfrecord"),
+        ({"a.csv": "a\n1\n", "README.md": CARD}, "README.md"),
+        ({"a.csv": "a\n1\n", "dataset_infos.json": json.dumps({"default": {"features": FEATURES}})}, "dataset_infos.json"),
+        ({"a.csv": "a\n1\n", "croissant.json": json.dumps(croissant())}, "croissant.json"),
+        ({"a.arrow": arrow(pa.table({"deep": [ROW]})), "state.json": json.dumps(STATE), "dataset_info.json": "{}"}, "a.arrow"),
+        (
+            {
+                "a.arrow": arrow(pa.table({"a": [1]})),
+                "state.json": json.dumps(STATE),
+                "dataset_info.json": json.dumps({"features": FEATURES}),
+            },
+            "dataset_info.json",
+        ),
+    ],
+)
+def test_more_columns_than_the_limit_are_one_error_at_every_door(tmp_path, files, named):
+    for name, content in files.items():
+        (tmp_path / name).write_bytes(content if isinstance(content, bytes) else content.encode())
+    with using(max_columns=1_000), pytest.raises(ColumnLimitError) as caught:
+        if "state.json" in files:
+            load_from_disk(tmp_path)
+        elif "croissant.json" in files:
+            load_dataset("croissant", data_files=str(tmp_path / "croissant.json"), cache_dir=str(tmp_path / "cache"))
+        else:
+            load_dataset(str(tmp_path), cache_dir=str(tmp_path / "cache"))
+    assert caught.value.file.endswith(named)
+    assert caught.value.value > caught.value.limit == 1_000
+
+
+@pytest.mark.parametrize("is_stream", [False, True])
+def test_objects_of_a_few_bytes_that_each_have_a_key_of_their_own_make_no_table_of_gigabytes(tmp_path, is_stream):
+    (tmp_path / "a.jsonl").write_text("".join(f'{{"k{number}":1}}\n' for number in range(30_000)))
+    with pytest.raises(FileFormatError) as caught:
+        next(iter(load_dataset("json", data_files=str(tmp_path / "a.jsonl"), split="train", streaming=is_stream)))
+    assert (caught.value.file, caught.value.line) == (str(tmp_path / "a.jsonl"), 1)
+    assert "30,000 different keys" in str(caught.value)

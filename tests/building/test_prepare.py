@@ -628,3 +628,30 @@ def test_a_builder_that_makes_other_rows_each_time_is_built_again_as_a_whole(tmp
 
     assert len(rows_of(again)) == 4
     assert shard.name not in shards_of(again.cache_dir)  # named by its content, as whatever is built over another build
+
+
+@pytest.mark.usefixtures("one_file_a_job")
+@pytest.mark.parametrize("is_fetched_again", [False, True])
+@pytest.mark.parametrize("by", ["load", "command"])
+def test_a_damaged_shard_of_a_dataset_of_the_hub_is_made_again_alone(hub, tmp_path, caplog, by, is_fetched_again):
+    hub.repo("org/parts", {path.name: path.read_text() for path in _three_files(tmp_path / "data")})
+    how = {"path": "org/parts", "cache_dir": str(tmp_path / "cache"), "num_proc": 3}
+    shards = [Path(each["filename"]) for each in load_dataset(**how, split="train").cache_files]
+    before = shards_of(shards[1].parent)
+    others = [shards[number].stat().st_ino for number in (0, 2)]
+    _flipped(shards[1])
+    if is_fetched_again:
+        shutil.rmtree(config.settings().hub_cache_dir)
+    with pytest.raises(DamagedShardError) as caught:
+        load_dataset(**how, split="train")[:]
+    assert (caught.value.path, caught.value.rows) == (str(shards[1]), range(300))
+
+    if by == "command":
+        assert _repair(how) == 0
+    with caplog.at_level(logging.WARNING):
+        again = load_dataset(**how, split="train")
+
+    assert (shards[1].name in caplog.text) == (by == "load")
+    assert again[:]["a"] == EXPECTED
+    assert shards_of(shards[1].parent) == before
+    assert [shards[number].stat().st_ino for number in (0, 2)] == others

@@ -418,6 +418,31 @@ def test_lists_structs_and_media_have_duplicates_too() -> None:
     assert rows.remove_columns("n").drop_duplicates().num_rows == 3
 
 
+@pytest.mark.parametrize("keep", ["first", "last", False])
+def test_many_rows_with_few_duplicates_are_told_apart_by_their_numbers(keep: Any) -> None:
+    """The numbers of a row say that it has no duplicate; only rows that share theirs are compared, texts included."""
+    count, rng = 70_000, np.random.default_rng(3)
+    numbers = rng.permutation(count) - count // 2
+    numbers[count // 2 :: 1000] = numbers[: count // 2 : 1000]
+    floats, texts = numbers / 7, [f"t{number % 3}" for number in numbers.tolist()]
+    floats[[1, count - 1]], numbers[[1, count - 1]] = [0.0, -0.0], 7
+    floats[[2, count - 2]], numbers[[2, count - 2]] = np.nan, 8
+    texts[1000] = "not that of its twin"
+    rows = Dataset.from_dict({"n": numbers, "f": pa.array(floats), "t": texts, "b": [None] * count})
+    seen: dict[Any, list[int]] = {}
+    for place, row in enumerate(zip(numbers.tolist(), map(str, floats + 0.0), texts, strict=True)):
+        seen.setdefault(row, []).append(place)
+    wanted = [places[-1 if keep == "last" else 0] for places in seen.values() if keep or len(places) == 1]
+
+    found = rows.add_column("at", range(count)).drop_duplicates(["n", "f", "t", "b"], keep=keep)
+
+    differ = set(found["at"][:]) ^ set(wanted)
+    assert differ <= {1, 2, count - 1, count - 2}  # zeros with a sign, and NaN, by the rule of groups
+    assert found["at"][:] == sorted(found["at"][:])
+    few = rows.select([1, 2, count - 2, count - 1]).drop_duplicates(["n", "f", "t", "b"], keep=keep).num_rows
+    assert found.num_rows == len(wanted) - len(set(wanted) & {1, 2, count - 1, count - 2}) + few
+
+
 # Joins.
 
 
@@ -653,3 +678,29 @@ def test_values_without_order_are_named() -> None:
 
     with pytest.raises(ConfigurationError, match=r"Column 'v' is .*, which cannot be sorted"):
         sorted_rows(table, None, SortKeys(("v",), (False,), False))
+
+
+@given(
+    values=st.lists(st.integers(-(2**63), 2**63 - 1) | st.integers(-5, 5), min_size=1, max_size=30),
+    kind=st.sampled_from(["int64", "int8", "uint64", "float64"]),
+    is_down=st.booleans(),
+)
+def test_numbers_are_sorted_and_equal_ones_stay_in_their_order(values: list[int], kind: str, is_down: bool) -> None:
+    dtype = np.dtype(kind)
+    column = np.array([value % 2 ** (8 * dtype.itemsize) if kind == "uint64" else value for value in values], object)
+    numbers = (column % 100 if kind == "int8" else column).astype(dtype)
+    wanted = sorted(range(len(values)), key=lambda row: numbers[row].item(), reverse=is_down)
+    if is_down:  # equal rows stay in their order
+        wanted = sorted(range(len(values)), key=lambda row: (-numbers[row].item(), row))
+    found = SortKeys(("a",), (is_down,), False).order(pa.table({"a": numbers}))
+    assert found.tolist() == wanted
+
+
+def test_columns_of_rows_in_memory_stay_there_up_to_the_size_of_those_rows(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("datasets_core.dataset.results.MEMORY_BYTES", 1000)
+    monkeypatch.setattr("datasets_core.dataset.results.WAITING_BYTES", 1000)
+    rows = Dataset(pa.table({"a": np.arange(1000), "b": np.arange(1000) / 2}))
+    made = rows.with_columns(c=pc.field("a") * 2)
+    assert not made.cache_files and made["c"][-1] == 1998 and made._fingerprint != rows._fingerprint
+    large = rows.with_columns({name: pc.field("a") + number for number, name in enumerate("cdefg")})
+    assert large.cache_files and large["g"][-1] == 1003  # larger than the rows: written

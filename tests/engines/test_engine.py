@@ -4,6 +4,7 @@ import importlib.metadata
 import multiprocessing
 import os
 import signal
+import socket
 import threading
 import time
 from collections.abc import Iterator, Sequence
@@ -255,6 +256,18 @@ def test_workers_of_another_version_are_refused(remote: Engine, monkeypatch: pyt
         remote = ExecutorEngine(partial(ProcessPoolExecutor, 1, multiprocessing.get_context("spawn")))
     with pytest.raises(ConfigurationError, match=r"has datasets_core .*, this process has 0\.0\.7\. Install the same"):
         list(remote.run(lambda job: job, [0]))
+
+
+def test_an_address_without_a_cluster_is_named_soon(monkeypatch: pytest.MonkeyPatch) -> None:
+    library = pytest.importorskip("ray")
+    from datasets_core.engines.ray import RayEngine
+
+    monkeypatch.setattr(library, "is_initialized", lambda: False)  # other tests here may have a cluster
+    monkeypatch.setattr(library, "init", pytest.fail)
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        address = f"127.0.0.1:{server.getsockname()[1]}"
+    with pytest.raises(ConfigurationError, match=f"There is no Ray cluster at {address}: .*Check the address"):
+        RayEngine(address=address).open()
 
 
 @pytest.mark.parametrize("order", ["source", "hash"])

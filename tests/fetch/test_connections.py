@@ -1,5 +1,9 @@
+import http.server
+import os
 import socket
+import ssl
 import threading
+from pathlib import Path
 from urllib.parse import urlsplit
 
 import httpx2
@@ -8,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from datasets_core.fetch.connections import Connections, encoded_host, target
-from datasets_core.fetch.http import ConnectionFailedError, HttpClient, InvalidRequestError, TransientError
+from datasets_core.fetch.http import ConnectionFailedError, HttpClient, InvalidRequestError, TransientError, trusted_now
 
 
 @pytest.fixture
@@ -199,3 +203,75 @@ def test_a_proxy_that_is_not_there_is_told(site, faults):
     ):
         pass
     assert caught.value.is_unreachable
+
+
+# https: a server with a certificate of its own, for `localhost`, `data.invalid` and 127.0.0.1.
+
+_CERTIFICATES = Path(__file__).with_name("certificates")
+
+
+class _Page(http.server.BaseHTTPRequestHandler):
+    def do_GET(self):
+        self.send_response(200)
+        self.send_header("Content-Length", "6")
+        self.end_headers()
+        self.wfile.write(b"secret")
+
+    def log_message(self, *args):
+        pass
+
+
+@pytest.fixture
+def secure_port():
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    context.load_cert_chain(_CERTIFICATES / "server.pem")
+    with http.server.ThreadingHTTPServer(("127.0.0.1", 0), _Page) as server:
+        server.socket = context.wrap_socket(server.socket, server_side=True)
+        thread = threading.Thread(target=server.serve_forever)
+        thread.start()
+        yield server.server_port
+        server.shutdown()
+        thread.join()
+
+
+def over_tls(url):
+    made = Connections(lambda host, port: ["127.0.0.1"], connect_seconds=5.0, read_seconds=5.0)
+    try:
+        return get(made, url)[2]
+    finally:
+        made.close()
+
+
+@pytest.mark.parametrize("host", ["localhost", "127.0.0.1", "data.invalid"])
+def test_a_trusted_certificate_of_the_host_is_accepted(host, secure_port, monkeypatch):
+    monkeypatch.setenv("SSL_CERT_FILE", str(_CERTIFICATES / "cert.pem"))
+    assert over_tls(f"https://{host}:{secure_port}/a") == b"secret"
+
+
+def test_a_certificate_of_another_host_is_refused(secure_port, monkeypatch):
+    monkeypatch.setenv("SSL_CERT_FILE", str(_CERTIFICATES / "cert.pem"))
+    with pytest.raises(ConnectionFailedError) as caught:
+        over_tls(f"https://other.invalid:{secure_port}/a")
+    assert isinstance(caught.value.__cause__, ssl.SSLCertVerificationError)
+
+
+def test_a_certificate_that_is_not_trusted_is_refused(secure_port, monkeypatch):
+    monkeypatch.delenv("SSL_CERT_FILE", raising=False)
+    monkeypatch.delenv("SSL_CERT_DIR", raising=False)
+    with pytest.raises(ConnectionFailedError) as caught:
+        over_tls(f"https://localhost:{secure_port}/a")
+    assert isinstance(caught.value.__cause__, ssl.SSLCertVerificationError)
+
+
+def test_the_certificates_of_the_machine_are_those_of_httpx2(monkeypatch):
+    monkeypatch.delenv("SSL_CERT_FILE", raising=False)
+    monkeypatch.delenv("SSL_CERT_DIR", raising=False)
+    ours, theirs = trusted_now(), httpx2.create_ssl_context()
+    assert ours.check_hostname and ours.verify_mode == ssl.CERT_REQUIRED
+    assert (ours.minimum_version, ours.verify_flags, ours.options) == (
+        theirs.minimum_version,
+        theirs.verify_flags,
+        theirs.options,
+    )
+    if os.name == "posix" and hasattr(theirs, "cert_store_stats"):
+        assert ours.cert_store_stats() == theirs.cert_store_stats()

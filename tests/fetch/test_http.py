@@ -234,7 +234,19 @@ def test_nobody_is_led_to_the_own_link_of_the_machine(site, rebinding, faults, a
 def _written(address):
     """An address of IPv4 in each way to write it as one of IPv6."""
     of_6to4 = ipaddress.IPv6Address((0x2002 << 112) | (int(ipaddress.IPv4Address(address)) << 80))
-    return st.sampled_from([address, f"::ffff:{address}", f"64:ff9b::{address}", f"::{address}", str(of_6to4)])
+    high, low = divmod(int(ipaddress.IPv4Address(address)), 1 << 16)
+    a, b, c, d = ipaddress.IPv4Address(address).packed
+    of_gateways = [  # NAT64 of the local network with prefixes of 96, 48, 56 and 64 bits; SIIT; ISATAP; Teredo
+        f"64:ff9b:1::{address}",
+        f"64:ff9b:1:{high:x}:{low >> 8:x}:{(low & 255) << 8:x}::",
+        f"64:ff9b:1:{a:x}:{b:x}:{c << 8 | d:x}::",
+        f"64:ff9b:1:0:{a:x}:{b << 8 | c:x}:{d << 8:x}:0",
+        f"::ffff:0:{address}",
+        f"2001:db8::5efe:{address}",
+        f"2001:db8::200:5efe:{high:x}:{low:x}",
+        f"2001:0:{high:x}:{low:x}::1",
+    ]
+    return st.sampled_from([address, f"::ffff:{address}", f"64:ff9b::{address}", f"::{address}", str(of_6to4), *of_gateways])
 
 
 @given(st.sampled_from(["169.254.169.254", "100.100.100.200", "168.63.129.16"]).flatmap(_written))

@@ -59,6 +59,8 @@ OPTIONAL = {
         ", confined_scratch_bytes: int | None=None",
         ", confined_scratch_files: int | None=None",
         ", confined_seconds: int | None=None",
+        ", max_columns: int=100000",
+        ", keyword lazy: bool=False",
         ", keyword action: str='write', keyword advice: str | None=None",
         ", keyword action: str='write'",
         ", keyword engine: str | Engine | None=None",
@@ -82,6 +84,7 @@ OPTIONAL |= {
     "str='Fix the script'": "str='Mend the script'",
     "str='does not exist'": "str='leads to no file'",
 }
+OF_THE_CLASS = {"Translation.dtype", "TranslationVariableLanguages.dtype"}  # properties that the class itself has now
 INNER = {"Any", "Iterable", "Mapping", "Self", "Sequence", "annotations", "errno", "logger"}
 
 
@@ -94,6 +97,7 @@ def test_every_public_name_is_there_with_its_signature(path: str) -> None:
 
     assert sorted(before) == sorted(now)
     for name, told in before.items():
+        told = {key: "value" if key in OF_THE_CLASS else each for key, each in told.items()}
         assert {key: _as_before(now[name].get(key), each) for key, each in told.items()} == told
 
 

@@ -31,6 +31,7 @@ from datasets_core.errors import (
     FileInPlaceError,
     FileNotFoundDatasetsError,
     ManifestError,
+    UntrustedPathError,
 )
 from datasets_core.features.base import Value
 from datasets_core.features.schema import Features
@@ -509,3 +510,16 @@ def test_the_bytes_of_pictures_go_into_the_rows(tmp_path: Path) -> None:
     content = (tmp_path / "red.png").read_bytes()
     (tmp_path / "red.png").unlink()
     assert Dataset.load_from_disk(tmp_path / "set")[:] == {"image": [{"bytes": content, "path": "red.png"}, None]}
+
+
+def test_a_shard_of_a_saved_folder_that_is_a_link_out_of_it_is_refused(tmp_path):
+    for name in ("saved", "other"):
+        Dataset.from_dict({"a": [1, 2]}).save_to_disk(tmp_path / name)
+    (shard,) = (tmp_path / "saved").glob("*.arrow")
+    shard.unlink()
+    shard.symlink_to(tmp_path / "other" / shard.name)
+    with pytest.raises(UntrustedPathError) as caught:
+        load_from_disk(tmp_path / "saved")[:]
+    assert (caught.value.file, caught.value.target) == (str(shard), str(tmp_path / "other" / shard.name))
+    with config.using(media_paths=[str(tmp_path / "other")]):
+        assert load_from_disk(tmp_path / "saved")["a"][:] == [1, 2]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import subprocess
 import sys
@@ -12,7 +13,7 @@ import pyarrow as pa
 import pytest
 
 from datasets_core.errors import ConfigurationError, DatasetDiskError
-from datasets_core.store.atomic import StagedFolder, check_replaceable, exchange, write_whole
+from datasets_core.store.atomic import StagedFolder, check_replaceable, discard, exchange, write_whole
 
 
 def _content(folder: Path) -> dict[str, str]:
@@ -196,3 +197,20 @@ def test_a_cache_file_is_known_by_its_schema(
     else:
         with pytest.raises(ConfigurationError, match="not a cache file"):
             check_replaceable(path)
+
+
+def test_a_folder_that_cannot_be_closed_is_discarded_as_far_as_possible(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "old" / "deep").mkdir(parents=True)
+    (tmp_path / "old" / "shard").write_text("rows")
+    close = os.close
+
+    def failing(descriptor: int) -> None:
+        close(descriptor)
+        raise OSError(errno.EIO, "Input/output error")
+
+    monkeypatch.setattr(os, "close", failing)
+    discard(str(tmp_path / "old"))
+    monkeypatch.undo()
+    assert not (tmp_path / "old" / "shard").exists()

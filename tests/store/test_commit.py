@@ -6,6 +6,7 @@ import os
 import signal
 import subprocess
 import sys
+import threading
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -449,6 +450,31 @@ def test_a_remote_commit_tries_again_and_never_shows_half(
     build(url, other)
     assert _rows(url).equals(other)  # type: ignore[union-attr]
     assert layout.staging_folders(url) == []
+
+
+def test_shards_behind_the_first_are_sent_at_once(
+    url: str, table: pa.Table, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    store = fsspec.filesystem("memory")
+    put, meeting, sent = store.put_file, threading.Barrier(3, timeout=30), []
+
+    def put_together(local: str, remote: str) -> None:
+        sent.append(remote)
+        if len(sent) > 1:
+            meeting.wait()
+        put(local, remote)
+
+    monkeypatch.setattr(store, "put_file", put_together)
+    with locked(layout.lock_path(url)):
+        staging = Staging.adopt_or_create(url)
+        with ShardWriter(
+            staging.folder, "rows", split="train", schema=table.schema, max_shard_bytes=table.nbytes // 4
+        ) as writer:
+            writer.write(table)
+            shards = writer.close()[:4]
+        manifest = staging.commit(Manifest(info=DatasetInfo(dataset_name="birds"), shards=tuple(shards)))
+    assert len(shards) == len(sent) == 4
+    assert _objects(url) == sorted(["dataset_info.json", *(shard.name for shard in manifest.shards)])
 
 
 class _StoreError(Exception):

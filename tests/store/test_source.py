@@ -1,6 +1,7 @@
 """From a manifest and row ranges to rows."""
 
 import contextlib
+import errno
 import os
 import pickle
 import random
@@ -17,13 +18,13 @@ import pyarrow as pa
 import pytest
 
 from datasets_core import config
-from datasets_core.errors import DamagedShardError
+from datasets_core.errors import DamagedShardError, DatasetDiskError
 from datasets_core.features.base import Value
 from datasets_core.features.schema import Features
 from datasets_core.meta.info import DatasetInfo
 from datasets_core.store.manifest import Manifest, manifest_bytes
 from datasets_core.store.pieces import BatchRows, PartSums, RowRange, row_ranges
-from datasets_core.store.source import open_rows, verify_folder
+from datasets_core.store.source import check_shards, open_rows, verify_folder
 from datasets_core.store.table import RowTable
 
 Dataset = tuple[str, Manifest]
@@ -400,3 +401,20 @@ def test_remote_datasets_are_verified(table: pa.Table, build: Build) -> None:
     assert verify_folder(target) == []
     fsspec.filesystem("memory").pipe_file(f"/verify/reviews/{manifest.shards[0].name}", bytes(manifest.shards[0].size))
     assert [problem.kind for problem in verify_folder(target)] == ["sha256"]
+
+
+def test_a_shard_that_the_system_cannot_look_at_is_an_error_with_its_cause(
+    dataset: Dataset, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    stat = os.stat
+
+    def failing(path: Any, **options: Any) -> os.stat_result:
+        if str(path).endswith(".arrow"):
+            raise OSError(errno.ENOMEM, os.strerror(errno.ENOMEM), path)
+        return stat(path, **options)
+
+    folder, manifest = dataset
+    monkeypatch.setattr(os, "stat", failing)
+    with pytest.raises(DatasetDiskError) as caught:
+        check_shards(str(folder), manifest.shards, manifest.file_format)
+    assert os.strerror(errno.ENOMEM) in str(caught.value)

@@ -270,14 +270,15 @@ def test_runs_are_not_copied() -> None:
     assert found["n"].chunk(0).buffers()[1].address == address
 
 
-@given(sizes, st.data(), st.booleans())
-def test_gathered_batches_are_the_rows(sizes: list[int], data: st.DataObject, is_large: bool) -> None:
+@given(sizes, st.data(), st.sampled_from([(0, 0), (0, 1 << 30), (128 << 20, 1 << 30)]))
+def test_gathered_batches_are_the_rows(sizes: list[int], data: st.DataObject, limits: tuple[int, int]) -> None:
     rows = _pieces([50, *sizes, 50])
     wanted = data.draw(st.lists(st.integers(0, rows.num_rows - 1), max_size=300))
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(table_module, "_ROWS_AT_FIRST", 7)
         patch.setattr(table_module, "_GATHERED_BYTES", 64)
-        patch.setattr(table_module, "_WHOLE_BYTES", 128 << 20 if is_large else 0)
+        for name, limit in zip(("_WHOLE_BYTES", "_CHUNKED_BYTES"), limits, strict=True):
+            patch.setattr(table_module, name, limit)
         batches = list(rows.batches_at(np.array(wanted, dtype=np.int64)))
 
     assert [value for batch in batches for value in batch["n"].to_pylist()] == wanted

@@ -394,7 +394,8 @@ def high_words(folder: str, run: Run) -> Words:
 def run_slices(path: str, start: int, stop: int) -> Iterator[pa.RecordBatch]:
     """Yield rows of an Arrow file, mapped as long as they are held; the file itself is closed immediately."""
     try:
-        with pa.memory_map(path) as mapped:
+        mapped = pa.memory_map(path)
+        try:
             reader = pa.ipc.open_file(mapped)
             first = 0
             for index in range(reader.num_record_batches):
@@ -406,6 +407,9 @@ def run_slices(path: str, start: int, stop: int) -> Iterator[pa.RecordBatch]:
                     begin = max(start - first, 0)
                     yield batch.slice(begin, min(stop, last) - first - begin)
                 first = last
+        finally:
+            with contextlib.suppress(OSError):  # it was only read: a failure to close loses nothing
+                mapped.close()
     except OSError as error:  # those of pyarrow have no number, and name no file
         raise DatasetDiskError.of(error, path, action="read") from error
 

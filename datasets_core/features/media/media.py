@@ -36,6 +36,7 @@ from datasets_core.features.base import Feature, FeatureType, LargeList, List, V
 _ARCHIVES = {"zip", "tar"}
 _SNAPSHOT = r"(.*)/snapshots/[0-9a-f]+(?:/.*)?"
 _BLOB = r"[0-9a-f]+"
+_KEPT = r"(.*)/(?:\.git/annex/objects/.*|\.dvc/cache/.*|datasets--[^/]+/blobs/[0-9a-f]+)"
 T = TypeVar("T")
 
 
@@ -176,6 +177,8 @@ def _is_hidden(name: str, place: str, folder: str) -> bool:
 def refuse_stray_link(path: str, root: str, link: str = "") -> None:
     """Raise an error for a file in the folder `root` that is a link to a file outside the dataset and the allowed folders.
 
+    Files in the store of a tool that makes links are of the dataset: the hub cache, git-annex and DVC of its repository.
+
     Args:
         path: the file, as it is named.
         root: the folder of the dataset.
@@ -186,7 +189,9 @@ def refuse_stray_link(path: str, root: str, link: str = "") -> None:
     """
     place, granted = os.path.realpath(path), settings().media_paths
     folders = [_real(os.path.abspath(files.local_path(folder))) for folder in granted if _is_local(folder)]
-    if not _holds(os.path.realpath(root), place) and not any(_is_below(place, folder) or place == folder for folder in folders):
+    folder, kept = os.path.realpath(root), re.fullmatch(_KEPT, place)
+    is_kept = kept is not None and (_is_below(folder, kept[1]) or kept[1] == _real(settings().hub_cache_dir))
+    if not (is_kept or _holds(folder, place)) and not any(_is_below(place, each) or place == each for each in folders):
         link = link or path
         raise UntrustedPathError(link, allowed=(root, *granted), target=os.path.realpath(link))
 

@@ -21,7 +21,8 @@ import pyarrow as pa
 
 from datasets_core.building.failures import words_of
 from datasets_core.building.hooks import holds_once, is_data
-from datasets_core.errors import ConfigurationError, DatasetBuildError, DatasetGenerationError
+from datasets_core.config import check_schema
+from datasets_core.errors import ColumnLimitError, ConfigurationError, DatasetBuildError, DatasetGenerationError
 from datasets_core.features.arrow import list_array, list_parts, struct_array, validity
 from datasets_core.features.base import plain_array
 from datasets_core.features.schema import Features, plain_schema
@@ -226,7 +227,6 @@ def given_back(value: Any) -> dict[str, Any]:
     return {"held": {"number": value.number}} if isinstance(value, RemoteValue) else refused(value)
 
 
-_MAX_COLUMNS = 100_000
 _MOST_ROWS = 1 << 20  # of one batch; processes of ours send some thousand
 _MOST_EMPTY, _EMPTY_BYTES = 1 << 22, 8  # values of one batch that take no bytes on the pipe, and some when they are read
 _MOST_CHUNKS = 1000  # of a table that is sent as it is
@@ -469,6 +469,8 @@ class Receiver:
             if batch.num_rows > _MOST_ROWS:
                 raise ValueError(f"{batch.num_rows:,} rows at once")
             self._validate(batch, payload)
+        except ColumnLimitError as error:
+            raise ColumnLimitError(self._what, error.value, error.limit) from error
         except _FAULTS as error:
             raise self._refused(f"a damaged batch of rows ({type(error).__name__}: {str(error)[:200]})") from error
         if batch.num_rows != head.get("rows"):
@@ -486,6 +488,8 @@ class Receiver:
         try:
             table = pa.Table.from_batches(*self._stream(payload))
             self._validate(table, payload)
+        except ColumnLimitError as error:
+            raise ColumnLimitError(self._what, error.value, error.limit) from error
         except _FAULTS as error:
             raise self._refused(f"a damaged table ({type(error).__name__}: {str(error)[:200]})") from error
         return table
@@ -536,16 +540,12 @@ def read_schema(payload: Any) -> pa.Schema:
     """
     try:
         schema = pa.ipc.read_schema(_buffer(payload))
-        num_fields, pending = 0, list(schema.types)
-        while pending:
-            kind = pending.pop()
-            num_fields += 1
-            if num_fields > _MAX_COLUMNS:
-                raise ValueError(f"more than {_MAX_COLUMNS:,} columns and fields")
-            pending += [kind.field(number).type for number in range(kind.num_fields)]
+        check_schema(schema, "The schema")
         for field in schema:
             if _is_foreign(field.type):
                 raise ValueError(f"an extension type ({field.type.extension_name[:100]!r})")
+    except ColumnLimitError:
+        raise
     except _FAULTS as error:
         raise ValueError(f"{type(error).__name__}: {str(error)[:200]}") from error
     return schema

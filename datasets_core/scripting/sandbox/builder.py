@@ -21,6 +21,7 @@ from datasets_core.config import settings
 from datasets_core.engines.deadline import Deadline
 from datasets_core.engines.threads import done_by
 from datasets_core.errors import (
+    ColumnLimitError,
     ConfigurationError,
     DatasetGenerationError,
     DatasetsCoreError,
@@ -419,6 +420,8 @@ class SandboxedBuilder(DatasetBuilder):
     def _schema_of(self, form: Any) -> pa.Schema:
         try:
             return read_schema(base64.b64decode(form, validate=True))
+        except ColumnLimitError as error:
+            raise ColumnLimitError(self.label, error.value, error.limit) from error
         except (TypeError, ValueError) as error:
             raise self._nonsense("a damaged schema") from error
 

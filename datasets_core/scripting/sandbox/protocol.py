@@ -17,6 +17,7 @@ from datasets_core.building.hooks import BuilderConfig, check_name
 from datasets_core.building.versions import BlockedVersions, Versions
 from datasets_core.errors import ConfigurationError, DatasetsCoreError, ScriptError
 from datasets_core.features.schema import Features
+from datasets_core.features.serialization import check_forms
 from datasets_core.meta.data_files import DataFilesDict, DataFilesList
 from datasets_core.meta.info import DatasetInfo, info_of
 from datasets_core.meta.version import Version
@@ -321,7 +322,7 @@ def _remote_value_of(form: Mapping[str, Any]) -> Any:
     if kind == "version":
         return _version_of(inner)
     if kind == "features":
-        return Features.from_dict(inner)
+        return Features.from_dict(check_forms(inner))
     if kind == "files":
         return files_of(inner)
     if kind == "shown":

@@ -8,7 +8,6 @@ import hashlib
 import itertools
 import os
 import re
-import shutil
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -27,6 +26,7 @@ from datasets_core.features.schema import Features
 from datasets_core.io.sinks import Sink
 from datasets_core.meta.info import DatasetInfo
 from datasets_core.store import module_state
+from datasets_core.store.atomic import discard
 from datasets_core.store.commit import FORM_KEY, Journal, whole_lines
 from datasets_core.store.manifest import JOURNAL_NAME
 from datasets_core.store.rows.indices import at_least_one
@@ -506,7 +506,7 @@ class WriteJournal(Journal[dict[str, Any]]):
         """Remove the folder; all files are in their final places."""
         self.close()
         with contextlib.suppress(OSError):
-            shutil.rmtree(self.folder, ignore_errors=True)
+            discard(self.folder)
 
     def __exit__(self, *_: object) -> None:
         self.close()

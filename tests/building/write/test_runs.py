@@ -249,6 +249,23 @@ def test_slices_are_the_rows_asked_for(tmp_path_factory, data):
     assert found == list(range(start, stop))
 
 
+def test_a_run_that_cannot_be_closed_was_read_all_the_same(tmp_path, monkeypatch):
+    class Failing(pa.MemoryMappedFile):
+        def close(self):
+            super().close()
+            raise OSError("error closing file")
+
+    def failing(path):
+        mapped = Failing()
+        mapped._open(path, "r")
+        return mapped
+
+    (run,) = written(tmp_path, [[3, 1, 2]])[0].runs
+    monkeypatch.setattr(module.pa, "memory_map", failing)
+
+    assert [row for batch in run_slices(str(tmp_path / run.data), 0, 3) for row in batch["number"].to_pylist()] == [1, 2, 3]
+
+
 def test_batches_of_several_files_follow_each_other(tmp_path):
     _, records = written(tmp_path, [[2], [1]], sort_bytes=1)
 

@@ -16,8 +16,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from datasets_core import config
 from datasets_core.building.hooks import divide, holds_once, is_data
-from datasets_core.errors import ConfigurationError, DatasetBuildError, DatasetGenerationError
+from datasets_core.errors import ColumnLimitError, ConfigurationError, DatasetBuildError, DatasetGenerationError
 from datasets_core.features.schema import Features, plain_schema
 from datasets_core.scripting.sandbox.batches import (
     OtherKey,
@@ -477,3 +478,10 @@ def test_a_schema_alone_is_bounded_and_has_no_type_without_a_name() -> None:
             changed = bytes(stream[:at]) + bytes([value]) + bytes(stream[at + 1 :])
             with contextlib.suppress(ValueError):
                 read_schema(changed)
+
+
+def test_a_batch_of_more_columns_than_the_limit_names_the_script_and_their_number():
+    head, payload = Sender().payload(pa.RecordBatch.from_pylist([{"deep": dict.fromkeys(map(str, range(1_002)), 1)}]))
+    with config.using(max_columns=1_000), pytest.raises(ColumnLimitError) as caught:
+        Receiver("wide.py").batch(head, payload)
+    assert (caught.value.file, caught.value.value, caught.value.limit) == ("wide.py", 1_003, 1_000)
