@@ -266,9 +266,9 @@ class FileFormatError(DatasetGenerationError, ValueError):
 
 
 class ColumnLimitError(FileFormatError):
-    """A file of others with more columns than the setting `max_columns` allows, fields in columns included.
+    """A file with more columns than the setting `max_columns` allows; nested fields count too.
 
-    To fix: read rows with many keys as lists of key and value; raise the setting if the file is to be trusted.
+    To fix: read rows with many keys as lists of key and value; raise the setting if you trust the file.
 
     Args:
         path: the file, URL or script.
@@ -277,8 +277,8 @@ class ColumnLimitError(FileFormatError):
     """
 
     def __init__(self, path: str, value: int, limit: int) -> None:
-        advice = f"Raise the setting max_columns, which is {limit:,}, if you trust it"
-        super().__init__(path, f"has {value:,} columns and fields or more", advice=advice)
+        advice = f"Raise the setting max_columns, which is {limit:,}, if you trust the file"
+        super().__init__(path, f"has at least {value:,} columns and nested fields", advice=advice)
         self.value, self.limit = value, limit
 
 

@@ -41,6 +41,7 @@ SAMPLES = [
     errors.PushConflictError("org/name", "was pushed to by others 5 times in a row", "Push again"),
     errors.DamagedRecordError("a.tfrecord", "data CRC", record=7, offset=1234, reason="it is 0x1, and 0x2 is recorded"),
     errors.ExampleError("a.tfrecord", "has 3 values where 4 are needed", record=7, key="box"),
+    errors.ColumnLimitError("a.parquet", 901, limit=900),
     errors.OutOfRangeError("provider of 3 files", num_samples=9),
     errors.DuplicateKeysError("k1", split="train", places=["row 3", "row 9"]),
 ]
@@ -86,6 +87,14 @@ FOUND: list[tuple[errors.DatasetsCoreError, dict[str, Any]]] = [
     (
         errors.ExampleError("a.tfrecord", "has 3 values", record=7, key="box", advice="Ask for 3"),
         {"file": "a.tfrecord", "row": 7, "advice": "Ask for 3"},
+    ),
+    (
+        errors.ColumnLimitError("a.parquet", 901, limit=900),
+        {
+            "file": "a.parquet",
+            "value": 901,
+            "advice": "Raise the setting max_columns, which is 900, if you trust the file",
+        },
     ),
     (
         errors.CellCastError("a", "it is not a number", row=3),

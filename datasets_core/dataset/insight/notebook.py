@@ -397,7 +397,7 @@ def _media(value: pa.Scalar, feature: FeatureType, budget: _Budget) -> str:
 
 
 def _picture(data: pa.Buffer, budget: _Budget) -> str | None:
-    """Return the picture, if its type cannot contain code that a browser runs, and its bytes are not too many."""
+    """Return the picture if it is small enough and its type cannot contain code that a browser runs."""
     mime = _sniffed(data, _PICTURES, b"WEBP", "image/webp")
     if mime is None or data.size > _SMALL_PICTURE_BYTES:
         small = _thumbnail(data)
