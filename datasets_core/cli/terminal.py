@@ -116,14 +116,20 @@ def print_table(
         rows: one text for each column.
         right: titles of the columns of numbers, which are aligned to the right.
         tail: title of a column of paths; a long path keeps its end.
-        whole: number of leading columns that are never shortened.
+        whole: number of leading columns that are shortened only where shortening the others is not enough; then columns of
+            numbers are never shortened, since a part of a number misleads.
     """
     table = [[one_line(cell) for cell in row] for row in rows]
     widths = [max(map(_columns_of, cells)) for cells in zip(head, *table, strict=True)]
     most = terminal_width()
-    if most is not None:
-        widths = widths[:whole] + fitted(widths[whole:], most - sum(widths[:whole]) - 2 * whole)
     numbers = {number for number, title in enumerate(head) if title in set(right)}
+    if most is not None:
+        kept = {*range(whole), *numbers} if whole else set[int]()
+        free = [number for number in range(len(head)) if number not in kept]
+        for chosen, least in ((free, 8), (list(range(whole)), 12), (free, 4)) if whole else ((free, 4),):
+            room = most - sum(width + 2 for number, width in enumerate(widths) if number not in chosen)
+            for number, width in zip(chosen, fitted([widths[each] for each in chosen], room, least), strict=True):
+                widths[number] = width
     for place, row in enumerate([list(head), *table]):
         cells = []
         for number, (cell, width) in enumerate(zip(row, widths, strict=True)):
@@ -133,19 +139,21 @@ def print_table(
         say("  ".join(cells).rstrip(), style="" if place else "bold")
 
 
-def fitted(widths: Sequence[int], most: int) -> list[int]:
+def fitted(widths: Sequence[int], most: int, least: int = 4) -> list[int]:
     """Return widths of columns that fit in a line, with two spaces between them; the widest columns are reduced first.
 
-    >>> fitted([10, 50, 90], 80), fitted([3, 4], 80)
-    ([10, 33, 33], [3, 4])
+    No column is reduced below `least`, even if they do not fit then.
+
+    >>> fitted([10, 50, 90], 80), fitted([3, 4], 80), fitted([10, 50], 12, 8)
+    ([10, 33, 33], [3, 4], [8, 8])
     """
     room = most - 2 * (len(widths) - 1)
     found = list(widths)
-    while sum(found) > room and max(found) > 4:
+    while found and sum(found) > room and max(found) > least:
         widest = max(found)
-        below = max((width for width in found if width < widest), default=4)
+        below = max((width for width in found if width < widest), default=least)
         wide = [number for number, width in enumerate(found) if width == widest]
-        step = min(widest - max(below, 4), -(-(sum(found) - room) // len(wide)))
+        step = min(widest - max(below, least), -(-(sum(found) - room) // len(wide)))
         for number in wide:
             found[number] -= step
     return found

@@ -401,7 +401,8 @@ class ValueWriter:
         if self._objects > _MANY and self._is_known(value):
             return
         if isinstance(value, enum.Enum):
-            self._items("enum", (kind, value.name, value.value), 3)
+            own = {} if is_installed(kind.__module__) else {name: each for name, each in vars(value).items() if name[-1] != "_"}
+            self._items("enum", (kind, value.name, value.value, *([own] if own else [])), 4 if own else 3)
         elif isinstance(value, re.Pattern):
             self._items("pattern", (value.pattern, value.flags), 2)
         elif kind.__name__ == "Pattern" and kind.__module__ in ("_regex", "regex._regex"):  # of the package regex
@@ -641,8 +642,7 @@ class Hasher:
         Raises:
             UnhashableError: the value, or something in it, cannot be identified across processes.
         """
-        hasher = cls()
-        hasher.update(value)
+        (hasher := cls()).update(value)
         return hasher.hexdigest()
 
     @classmethod

@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 from PIL import Image as Pictures
 
+from datasets_core.cli import terminal
 from datasets_core.cli.terminal import has_colours
 
 _REPOSITORY = Path(__file__).parents[2]
@@ -87,3 +88,16 @@ def test_wide_letters_take_two_columns(table: str, cache: str) -> None:
     Path(table).write_text("name,mass\n日本,3\nabcd,4\n")
     lines = _on_terminal(["head", table, "--cache-dir", cache], 60, NO_COLOR="1").splitlines()[-3:]
     assert lines[:2] == ["日本     3", "abcd     4"]
+
+
+def test_numbers_of_a_table_are_never_cut(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
+    head = ("NAME", "ROWS", "SIZE", "RESULTS", "AGE", "SOURCE")
+    row = ("csv/default-3f1c2a", "train 44,000, test 2,000", "44.5 MB", "129.1 MB", "1 month", "~/data/birds/train.csv")
+    for columns in (120, 80, 60):
+        monkeypatch.setattr(terminal, "terminal_width", lambda columns=columns: columns)
+        terminal.print_table(head, [row], right=("SIZE", "RESULTS"), tail="SOURCE", whole=1)
+        lines = capsys.readouterr().out.splitlines()
+        assert all(len(line) <= columns for line in lines)
+        assert all(number in lines[1] for number in ("44.5 MB", "129.1 MB"))
+        assert "RESULTS" in lines[0]
+    assert lines[1].startswith("csv/default") and lines[1].endswith("ain.csv")

@@ -367,6 +367,17 @@ def test_a_class_that_is_moved_keeps_its_fingerprints() -> None:
     assert done.stdout.split() == ["True", "9"]
 
 
+def test_attributes_of_a_member_of_an_enumeration_count() -> None:
+    class Sized(enum.Enum):
+        ONE = 1
+
+    before = Hasher.hash(Sized.ONE)
+    Sized.ONE.width = 2  # type: ignore[attr-defined]
+    after = Hasher.hash(Sized.ONE)
+    Sized.ONE.width = 3  # type: ignore[attr-defined]
+    assert len({before, after, Hasher.hash(Sized.ONE)}) == 3
+
+
 def test_each_recorded_name_has_one_definition_where_it_says() -> None:
     found: dict[str, set[str]] = {}
     for name, folder in (

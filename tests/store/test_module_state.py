@@ -30,6 +30,7 @@ from datasets_core.store.module_state import ModuleStateError, _Checked, state_o
 SOURCE = """
 import contextvars
 import decimal
+import enum
 import functools
 import os
 import string
@@ -66,8 +67,32 @@ class Scale(Base):
         return {"b": row["a"] * Scale.K}
 
 
+class Kind(enum.Enum):
+    ONE = 1
+
+    def __init__(self, value):
+        self.factor = value
+        self._hidden = value
+
+
 def times(value):
     return value
+
+
+def by_member(row):
+    return {"b": row["a"] * Kind.ONE.factor}
+
+
+def by_hidden_value_of_a_member(row):
+    return {"b": row["a"] * Kind(1)._hidden}
+
+
+def by_all_members(row):
+    return {"b": row["a"] * sum(kind.factor for kind in Kind)}
+
+
+def by_name_in_a_member(row):
+    return {"b": row["a"] * getattr(Kind.ONE, "added", 1)}
 
 
 def by_global(row):
@@ -176,13 +201,14 @@ def _cases(helpers: Any) -> dict[str, Callable[[dict[str, Any]], Any]]:
         return {"b": row["a"] * made_of_test.K}
 
     names = {name: getattr(helpers, name) for name in vars(helpers) if name.startswith("by_")}
-    own = helpers.Scale(3)
+    own, member = helpers.Scale(3), helpers.Kind.ONE
     return names | {
         "instance": own,
         "method": own.method,
         "class method": helpers.Scale.of_class,
         "static method": helpers.Scale.of_nobody,
         "closure": lambda row: {"b": row["a"] * factor},
+        "member in a closure": lambda row: {"b": row["a"] * member.factor},
         "module": lambda row: {"b": row["a"] * helpers.LIMIT},
         "class of module": lambda row: {"b": row["a"] * helpers.Scale.K},
         "function of module": lambda row: {"b": helpers.by_table(row)["b"]},
@@ -203,6 +229,7 @@ def _set_all(helpers: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     helpers.LIMIT = 3
     helpers.TABLE["k"] = 3
     helpers.Base.K = 3
+    helpers.Kind.ONE.factor = helpers.Kind.ONE._hidden = helpers.Kind.ONE.added = 3
     helpers.VARIABLE.set(3)
     helpers.times = lambda value: value * 3
     helpers.by_default.__defaults__ = (3,)
