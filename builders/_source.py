@@ -15,8 +15,8 @@ from typing import Any, BinaryIO, ClassVar, Protocol, cast
 
 from datasets_core.building.marks import Mark, TextFile
 from datasets_core.config import settings
-from datasets_core.errors import ArchiveError, FileChangedError, FileFormatError, UnsafeArchiveError
-from datasets_core.fetch.members import Budget, decompressed, open_decompressed
+from datasets_core.errors import ArchiveError, FileChangedError, FileFormatError, UnsafeArchiveError, redact
+from datasets_core.fetch.members import Budget, decompressed
 from datasets_core.fetch.ranges.file import FileVersion, LocalRanges, RangeFile
 from datasets_core.fetch.remote import RemoteFile
 from datasets_core.files import COMPRESSIONS, HEAD_BYTES, disk_errors, is_lfs_pointer, kind_of, looks_like_html
@@ -137,7 +137,9 @@ class Source:
     def undone(self, handle: BinaryIO) -> ByteStream:
         """Return the decompressed bytes of the result of `raw`; the compression is detected by its first bytes."""
         if self.remote is None:
-            return _Checked(self, open_decompressed(self.path, name=self.name), cast(_OneVersion, handle))
+            local = cast(_OneVersion, handle)
+            budget = Budget(redact(self.name), os.fstat(local.fileno()).st_size, settings())
+            return _Checked(self, decompressed(handle, path=self.name, budget=budget), local)
         return _Checked(self, decompressed(handle, path=self.name, budget=Budget(self.name, None, settings())))
 
     def opened_at(self, file: TextFile, at: int, to: int) -> ByteStream:

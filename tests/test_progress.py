@@ -1,10 +1,13 @@
 """Progress bars are quiet when switched off or away from a terminal."""
 
+import bz2
+import gzip
 import io
+import lzma
 import re
 import sys
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -190,6 +193,21 @@ def test_a_build_of_text_files_counts_their_bytes(workers: int | None, tmp_path:
     files = [str(tmp_path / f"{name}.csv") for name in ("a", "b")]
     load_dataset("csv", data_files=files, cache_dir=str(tmp_path / "cache"), num_proc=workers)
     assert re.search(r"Building train: 100%\|.*\| 2\.00k/2\.00k \[.*B/s\]", terminal.getvalue())
+
+
+@pytest.mark.parametrize("workers", [None, 2])
+@pytest.mark.parametrize(("kind", "packed"), [("gz", gzip.compress), ("bz2", bz2.compress), ("xz", lzma.compress)])
+def test_a_build_of_compressed_files_counts_their_own_bytes(
+    kind: str, packed: Callable[[bytes], bytes], workers: int | None, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    data = packed("".join(f'{{"a": "{number * 7919 % 10007}"}}\n' for number in range(20_000)).encode())
+    (tmp_path / f"a.jsonl.{kind}").write_bytes(data)
+    terminal = _Terminal()
+    monkeypatch.setattr(sys, "stderr", terminal)
+    load_dataset("json", data_files=str(tmp_path / f"a.jsonl.{kind}"), cache_dir=str(tmp_path / "cache"), num_proc=workers)
+    size = f"{len(data) / 1000:.3g}k"
+    assert f"{size}/{size} [" in terminal.getvalue()
+    assert re.search(r"Building train: 100%\|.*B/s\]", terminal.getvalue())
 
 
 def test_bytes_of_files_that_are_read_again_count_once(tmp_path: Path) -> None:

@@ -73,7 +73,6 @@ from datasets_core.features.schema import Features
 from datasets_core.features.unordered import Facts
 from datasets_core.fetch import disk_cache
 from datasets_core.fetch.checksums import VerificationMode, digest_of
-from datasets_core.files import COMPRESSIONS
 from datasets_core.meta.row_blocks import RowBlocks
 from datasets_core.meta.split_info import SplitDict, SplitInfo
 from datasets_core.progress import FileMeter, Meter, is_seen, metered, progress, told
@@ -638,8 +637,6 @@ def _sizes(builder: Builder, stage: Stage) -> dict[str, int]:
     for job in stage.jobs:
         paths = job.gen_kwargs.get("files")
         if not isinstance(paths, list) or not all(isinstance(path, str) and os.path.isfile(path) for path in paths):
-            return {}
-        if any(os.path.splitext(path)[1][1:].lower() in COMPRESSIONS for path in paths):
             return {}
         found[job.name] = sum(map(os.path.getsize, paths))
     return found
