@@ -7,8 +7,11 @@ encoding; errors name the file as the user knows it.
 from __future__ import annotations
 
 import codecs
+import contextlib
 import io
 import os
+import tarfile
+import zipfile
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from typing import Any, BinaryIO, ClassVar, Protocol, cast
@@ -16,10 +19,10 @@ from typing import Any, BinaryIO, ClassVar, Protocol, cast
 from datasets_core.building.marks import Mark, TextFile
 from datasets_core.config import settings
 from datasets_core.errors import ArchiveError, FileChangedError, FileFormatError, UnsafeArchiveError, redact
-from datasets_core.fetch.members import Budget, decompressed
+from datasets_core.fetch.members import Budget, decompressed, open_decompressed
 from datasets_core.fetch.ranges.file import FileVersion, LocalRanges, RangeFile
 from datasets_core.fetch.remote import RemoteFile
-from datasets_core.files import COMPRESSIONS, HEAD_BYTES, disk_errors, is_lfs_pointer, kind_of, looks_like_html
+from datasets_core.files import COMPRESSIONS, HEAD_BYTES, disk_errors, is_lfs_pointer, kind_of, looks_like_html, open_binary
 from datasets_core.progress import FileMeter, meter
 
 _FIRST_BYTES = 1 << 16
@@ -303,6 +306,33 @@ class _Checked(io.RawIOBase):
             if self._held is not None:
                 self._held.close()
         super().close()
+
+
+def first_bytes(path: str, count: int) -> bytes:
+    """Return the first bytes of a local file that is compressed or in an archive; of an archive, those of its first file.
+
+    Args:
+        path: the file, or its name as a member of an archive: `zip://a.csv::archive.zip`.
+        count: number of bytes, decompressed.
+
+    Returns:
+        The bytes; fewer of a file that is damaged, which the reader will report.
+    """
+    if "::" in path:
+        with contextlib.suppress(OSError, EOFError, zipfile.BadZipFile, tarfile.TarError), open_binary(path) as handle:
+            return handle.read(count)
+        return b""
+    found = b""
+    with contextlib.suppress(ArchiveError, UnsafeArchiveError, EOFError, zipfile.BadZipFile, tarfile.TarError, RuntimeError):
+        if zipfile.is_zipfile(path):
+            with zipfile.ZipFile(path) as members:
+                name = next((each.filename for each in members.infolist() if not each.is_dir()), None)
+                found = b"" if name is None else members.open(name).read(count)
+        else:
+            with open_decompressed(path) as handle:
+                while len(found) < count and (data := handle.read(count - len(found))):
+                    found += data
+    return b"" if kind_of(found) is not None else found
 
 
 def refuse_binary(source: Source, head: bytes, wanted: str, *, web_page_is_data: bool = False) -> None:

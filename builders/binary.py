@@ -159,8 +159,11 @@ class Numpy(_Binary):
                 "holds Python objects, stored as a pickle, which is not loaded because it can run any code",
                 advice="Save numbers or texts, as by numpy.save(path, array.astype(str)), or write the rows as JSON or Parquet",
             ) from None
-        if not arrays or any(not array.ndim for array in arrays.values()):
-            raise source.fault("has no rows: one of its arrays is a single value", advice="Save arrays with a first dimension")
+        if not arrays:
+            raise source.fault("contains no arrays", advice="Save at least one, as by numpy.savez(path, a=array)")
+        if single := [name for name, array in arrays.items() if not array.ndim]:
+            told = f"has a single value, not an array with rows: {', '.join(map(repr, single))}"
+            raise source.fault(told, advice="Save arrays with a first dimension, and single values in another file")
         lengths = {name: len(array) for name, array in arrays.items()}
         if len(set(lengths.values())) > 1:
             told = ", ".join(f"{length} in {name!r}" for name, length in lengths.items())

@@ -21,7 +21,7 @@ import pyarrow as pa
 from datasets_core.building.hooks import BuilderConfig
 from datasets_core.errors import ConfigurationError, FileFormatError, logger_of
 from datasets_core.features.base import Feature, Value
-from datasets_core.files import disk_errors
+from datasets_core.files import disk_errors, kind_of
 from datasets_core.optional import needed
 
 from ._tables import FileBuilder
@@ -301,10 +301,15 @@ class CsvConfig(BuilderConfig):
     def _sniffed(self) -> dict[str, str]:
         """Return separator and decimal point of the first data file, if it is a local one and its header has no comma."""
         path = next((name for names in (self.data_files or {}).values() for name in names), None)
-        if self.sep != "," or self.skiprows or self.header not in ("infer", 0) or not path or not os.path.isfile(path):
+        stored = (path or "").rpartition("::")[2]  # of a member: its archive
+        if self.sep != "," or self.skiprows or self.header not in ("infer", 0) or not path or not os.path.isfile(stored):
             return {}
-        with disk_errors(path, action="read"), open(path, "rb") as handle:
+        with disk_errors(stored, action="read"), open(stored, "rb") as handle:
             head = handle.read(_SNIFFED_BYTES)
+        if path != stored or kind_of(head) is not None:
+            from ._source import first_bytes
+
+            head = first_bytes(path, _SNIFFED_BYTES)
         sep = sniffed(head, (self.quotechar or '"').encode())
         if sep is None:
             return {}

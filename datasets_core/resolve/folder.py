@@ -543,19 +543,15 @@ def file_source(request: Request, path: str, commits: HubCommits | None = None) 
     named = registry.DESCRIPTIONS.get(path.rpartition("/")[2])
     found = (named, {}) if named is not None else registry.format_of(path)
     if found is None and registry.is_archive(path) and not files.is_url(path):
-        inside = registry.in_archive(path)
-        if inside is None:
-            raise DatasetNotFoundError(
-                f"{request.path!r} is an archive without files of a known format",
-                advice="Extract it and check its files",
-                value=request.path,
-            )
-        name, options, data_files = inside
+        name, options, data_files = registry.in_archive(path, request.path)
         return FormatSource(request._replace(data_files=data_files, options={**options, **request.options}), name, commits)
     if found is None:
         raise DatasetNotFoundError(
             f"{request.path!r} does not have the extension of a known format",
-            advice=f"Pass the format: load_dataset('csv', data_files={request.path!r})",
+            advice=(
+                f"If it is in a known format, name that: load_dataset('csv', data_files={request.path!r}). "
+                "Else read it with a library of its own, and pass the rows to Dataset.from_list or Dataset.from_generator"
+            ),
             value=request.path,
         )
     return FormatSource(request._replace(data_files=path, options={**found[1], **request.options}), found[0], commits)

@@ -26,6 +26,7 @@ from datasets_core.errors import (
     ConfigurationError,
     DataFilesNotFoundError,
     DataFilesWarning,
+    DatasetNotFoundError,
     MissingDependencyError,
     PluginError,
     UnknownFormatError,
@@ -429,10 +430,17 @@ def _inside(path: str, opened: Callable[[str], BinaryIO] | None) -> Iterable[tup
     return [(member, choice) for member in members if (choice := _choice(member)) is not None]
 
 
-def in_archive(path: str) -> tuple[str, Mapping[str, Any], Any] | None:
+def in_archive(path: str, shown: str) -> tuple[str, Mapping[str, Any], Any]:
     """Return the format of the files in a local archive, its options, and its `data_files`: by split, if it has several.
 
     Splits follow from the names of the members, as in a folder; media are read as one split, with folders as labels.
+
+    Args:
+        path: the archive.
+        shown: its name for the user.
+
+    Raises:
+        DatasetNotFoundError: no member has a known format.
     """
     from datasets_core.fetch.archive import walk  # takes 6 ms, as above
     from datasets_core.fetch.extract import is_hidden
@@ -443,9 +451,14 @@ def in_archive(path: str) -> tuple[str, Mapping[str, Any], Any] | None:
     if whole is not None:
         return (*whole, path)
     choices = {member: _choice(member) for member in members}
-    winner = _winner(members, choices, None)
+    winner = _winner([member for member in members if not is_archive(member)], choices, None)
     if winner is None:
-        return None
+        few, more = ", ".join(map(repr, members[:5])), f" and {len(members) - 5:,} more" if len(members) > 5 else ""
+        raise DatasetNotFoundError(
+            f"{shown!r} is an archive without files of a known format: it contains {few or 'no files'}{more}",
+            advice=f"Extract it and check its files, or pass their format: load_dataset('csv', data_files={shown!r})",
+            value=shown,
+        )
     name, options = winner[0], dict(winner[1])
     chosen = [member for member in members if choices[member] == winner]
     splits = infer_splits(chosen)

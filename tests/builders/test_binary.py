@@ -112,9 +112,13 @@ def test_arrays_that_are_no_rows_are_refused(tmp_path: Path) -> None:
     np.save(tmp_path / "z.npy", np.int64(3))
     (tmp_path / "t.npy").write_bytes(b"\x93NUMPY")
     (tmp_path / "w.npy").write_bytes(b"something else")
-    for name in ("a.npz", "o.npy", "z.npy", "t.npy", "w.npy"):
-        with pytest.raises(FileFormatError):
+    np.savez(tmp_path / "single.npz", rows=np.arange(3), alpha=np.float64(1))
+    np.savez(tmp_path / "none.npz")
+    for name in ("a.npz", "o.npy", "z.npy", "t.npy", "w.npy", "single.npz", "none.npz"):
+        with pytest.raises(FileFormatError) as caught:
             load_dataset(str(tmp_path / name))
+        assert name in str(caught.value.file)
+        assert ("'alpha'" in str(caught.value)) == (name == "single.npz")
 
 
 def test_a_zip_of_arrays_that_unpacks_to_too_much_is_refused(tmp_path: Path) -> None:

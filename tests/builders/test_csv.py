@@ -1,10 +1,14 @@
 """csv: what `pandas.read_csv` means, whole-file types, and one clear error for each kind of damage."""
 
 import gzip
+import io
+import lzma
 import math
 import re
 import sys
+import tarfile
 import warnings
+import zipfile
 from datetime import datetime
 from pathlib import Path
 
@@ -572,6 +576,45 @@ def test_dates_are_parsed_in_iso_form_or_in_a_given_one(path):
 def test_a_column_that_does_not_fit_its_type_is_named(path, options, message):
     with pytest.raises(DatasetsCoreError, match=re.escape(message)):
         _loaded(path, b"d,n\n2020-01-01,1\n1/2/2020,1000\n", **options)
+
+
+def _in_zip(path, names, data):
+    with zipfile.ZipFile(path, "w") as archive:
+        for name in names:
+            archive.writestr(name, data)
+
+
+def _in_tar(path, names, data):
+    with tarfile.open(path, "w:gz") as archive:
+        for name in names:
+            member = tarfile.TarInfo(name)
+            member.size = len(data)
+            archive.addfile(member, io.BytesIO(data))
+
+
+@pytest.mark.parametrize("sep", [";", "\t", "|"])
+@pytest.mark.parametrize(
+    ("name", "write"),
+    [
+        ("a.csv.gz", lambda path, data: path.write_bytes(gzip.compress(data))),
+        ("a.csv.xz", lambda path, data: path.write_bytes(lzma.compress(data))),
+        ("a.csv.zip", lambda path, data: _in_zip(path, ["a.csv"], data)),
+        ("a.zip", lambda path, data: _in_zip(path, ["train/a.csv", "test/a.csv"], data)),
+        ("a.tar.gz", lambda path, data: _in_tar(path, ["train/a.csv", "test/a.csv"], data)),
+    ],
+)
+def test_the_separator_of_compressed_files_is_found_too(tmp_path, name, write, sep):
+    write(tmp_path / name, "".join(f"{row}{sep}x{row}\n" for row in ("a", 1, 2)).encode())
+    assert load_dataset(str(tmp_path / name), split="train", cache_dir=str(tmp_path / "cache"))[1] == {"a": 2, "xa": "x2"}
+
+
+@pytest.mark.parametrize("name", ["a.csv.gz", "a.csv.zip"])
+def test_a_damaged_compressed_file_is_an_error_of_its_reader(tmp_path, name):
+    good = gzip.compress(b"a;b\n" * 1000)
+    (tmp_path / name).write_bytes(good[: len(good) // 2] if name.endswith("gz") else b"PK\x03\x04" + bytes(99))
+    with pytest.raises(DatasetsCoreError) as caught:
+        load_dataset("csv", data_files=str(tmp_path / name), cache_dir=str(tmp_path / "cache"))
+    assert name in str(caught.value)
 
 
 def test_decimal_commas_are_found_with_the_separator(path):

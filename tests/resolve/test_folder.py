@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import zipfile
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any, ClassVar
@@ -506,6 +507,17 @@ def test_a_file_of_no_known_format_asks_for_one(tmp_path: Path) -> None:
     (tmp_path / "a.xyz").write_text("")
     with pytest.raises(DatasetNotFoundError, match="does not have the extension of a known format"):
         resolve(Request(str(tmp_path / "a.xyz")))
+
+
+def test_an_archive_of_no_known_format_says_what_it_contains(tmp_path: Path) -> None:
+    path = tmp_path / "abalone.zip"
+    with zipfile.ZipFile(path, "w") as archive:
+        archive.writestr("abalone.zip", "a,b\n1,2\n")  # as pandas writes it
+        archive.writestr("b.mat", "x")
+    with pytest.raises(DatasetNotFoundError, match=r"it contains 'abalone\.zip', 'b\.mat'") as caught:
+        resolve(Request(str(path)))
+    assert caught.value.value == str(path)
+    assert "data_files=" in str(caught.value.advice)
 
 
 def test_a_file_and_data_files_exclude_each_other(tmp_path: Path) -> None:
