@@ -10,8 +10,6 @@ import codecs
 import contextlib
 import io
 import os
-import tarfile
-import zipfile
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from typing import Any, BinaryIO, ClassVar, Protocol, cast
@@ -318,6 +316,9 @@ def first_bytes(path: str, count: int) -> bytes:
     Returns:
         The bytes; fewer of a file that is damaged, which the reader will report.
     """
+    import tarfile  # with `zipfile` 5 ms; most files are in no archive
+    import zipfile
+
     if "::" in path:
         with contextlib.suppress(OSError, EOFError, zipfile.BadZipFile, tarfile.TarError), open_binary(path) as handle:
             return handle.read(count)

@@ -450,7 +450,7 @@ def test_the_old_name_of_a_token_is_understood_and_told(tmp_path: Path) -> None:
     path = tmp_path / "a.csv"
     path.write_text("a\n1\n")
 
-    with pytest.warns(FutureWarning, match="use_auth_token= is deprecated") as told:
+    with pytest.warns(FutureWarning, match="use_auth_token= was deprecated") as told:
         stream = load_dataset("csv", data_files=str(path), split="train", streaming=True, use_auth_token="secret")
     with pytest.warns(FutureWarning, match="use_auth_token="):
         names = get_dataset_config_names(str(tmp_path), use_auth_token=True)
