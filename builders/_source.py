@@ -20,7 +20,7 @@ from datasets_core.errors import ArchiveError, FileChangedError, FileFormatError
 from datasets_core.fetch.members import Budget, decompressed, open_decompressed
 from datasets_core.fetch.ranges.file import FileVersion, LocalRanges, RangeFile
 from datasets_core.fetch.remote import RemoteFile
-from datasets_core.files import COMPRESSIONS, HEAD_BYTES, disk_errors, is_lfs_pointer, kind_of, looks_like_html, open_binary
+from datasets_core.files import COMPRESSIONS, HEAD_BYTES, disk_errors, is_lfs_pointer, kind_of, looks_like_html
 from datasets_core.progress import FileMeter, meter
 
 _FIRST_BYTES = 1 << 16
@@ -316,24 +316,22 @@ def first_bytes(path: str, count: int) -> bytes:
     Returns:
         The bytes; fewer of a file that is damaged, which the reader will report.
     """
-    import tarfile  # with `zipfile` 5 ms; most files are in no archive
-    import zipfile
+    member, _, stored = path.rpartition("::")
+    with contextlib.suppress(ArchiveError, EOFError):
+        with open(stored, "rb") as file:
+            is_archive = bool(member) or kind_of(file.read(HEAD_BYTES)) not in COMPRESSIONS
+        if not is_archive:
+            with open_decompressed(stored) as handle:
+                found = handle.read(count)
+                return found if kind_of(found) is None else b""  # it is a compressed archive
+        from datasets_core.fetch.archive import walk  # 6 ms; most files are in no archive
 
-    if "::" in path:
-        with contextlib.suppress(OSError, EOFError, zipfile.BadZipFile, tarfile.TarError), open_binary(path) as handle:
-            return handle.read(count)
-        return b""
-    found = b""
-    with contextlib.suppress(ArchiveError, UnsafeArchiveError, EOFError, zipfile.BadZipFile, tarfile.TarError, RuntimeError):
-        if zipfile.is_zipfile(path):
-            with zipfile.ZipFile(path) as members:
-                name = next((each.filename for each in members.infolist() if not each.is_dir()), None)
-                found = b"" if name is None else members.open(name).read(count)
-        else:
-            with open_decompressed(path) as handle:
-                while len(found) < count and (data := handle.read(count - len(found))):
-                    found += data
-    return b"" if kind_of(found) is not None else found
+        wanted = member.partition("://")[2]
+        for each, opened in walk(stored):
+            if each.kind == "file" and wanted in ("", each.path):
+                with opened() as handle:
+                    return handle.read(count)
+    return b""
 
 
 def refuse_binary(source: Source, head: bytes, wanted: str, *, web_page_is_data: bool = False) -> None:

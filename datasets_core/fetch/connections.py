@@ -235,7 +235,7 @@ def encoded_host(parts: SplitResult) -> str:
     'xn--bcher-kva.example'
 
     Raises:
-        InvalidRequestError: it is no valid name.
+        InvalidRequestError: the name of the host is not valid.
     """
     host = parts.hostname or ""
     if host.isascii():

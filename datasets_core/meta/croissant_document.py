@@ -217,7 +217,7 @@ class _Parser:
         return RecordSetNode(found, name or found, _text(node.get("description")), types, fields, rows)
 
     def _counted(self, nodes: Any) -> list[Any]:
-        """Return fields as a list, of which a description may have as many as `max_columns`."""
+        """Return fields as a list; a description may have at most `max_columns` of them."""
         listed = _listed(nodes)
         self._num_fields += len(listed)
         check_columns(self._num_fields, self._path)

@@ -555,7 +555,7 @@ class FileShard:
             self._read(lambda reader: reader.compare(index, is_asked) if isinstance(reader, _PartReader) else None)
 
     def _damaged(self, index: int | None) -> DamagedShardError:
-        """Return the error for batch `index`, which was altered; None stands for the bytes before or after the batches."""
+        """Return the error for batch `index`, which was altered; None: the bytes before or after the batches."""
         if index is None:
             return DamagedShardError(self.path, "the bytes before or after its batches differ from their checksum")
         rows = range(first := sum(self.batch_rows()[:index]), first + self.batch_rows()[index])

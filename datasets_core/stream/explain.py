@@ -360,7 +360,7 @@ def _timed(latency: float | None, bandwidth: float, is_local: bool) -> Callable[
 
 
 def _of_jobs(jobs: Sequence[RowJob], steps: Sequence[Step], text: tuple[str, ...], asked: ExplainRequest) -> Explanation:
-    """Return the explanation of generated rows, of which little more than the number of parts is known."""
+    """Return the explanation of generated rows; little more than the number of their parts is known."""
     shuffle = next((step.shuffle for step in reversed(steps) if step.shuffle), None)
     rows = _sum([job.num_rows() for job in jobs]) if jobs and not steps else None
     found = Explanation(
