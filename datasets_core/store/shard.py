@@ -493,8 +493,7 @@ class FileShard:
         self._is_read, self._verify_reads, self._is_foreign = is_read, verify_reads, is_foreign
         self.sums = "" if kind == "parquet" else sums
         self.is_mapped = kind != "parquet" and (in_memory or not (is_read or files.is_url(path)))
-        self._token = shard_cache.token()
-        self._lock = threading.RLock()
+        self._token, self._lock = shard_cache.token(), threading.RLock()
         self._schema, self._identity = schema, identity
         self._batches: dict[int, pa.RecordBatch] = {}
         self._content: pa.Buffer | None = None
