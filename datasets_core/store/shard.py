@@ -21,6 +21,7 @@ from datasets_core import files
 from datasets_core.config import check_schema
 from datasets_core.errors import DamagedShardError, DatasetDiskError, DatasetsCoreError, FileNotFoundDatasetsError
 from datasets_core.errors.loading import PASSING
+from datasets_core.features.arrow import validate
 from datasets_core.store.fingerprint import Hasher
 from datasets_core.store.manifest import ARROW_MAGIC, check_ends, check_size, make_mark, refuse_irregular, sound_mark
 from datasets_core.store.pieces import BatchLocations, PartSums, check_names, is_resident, locations_of_file
@@ -573,7 +574,7 @@ class FileShard:
 
     def _validate(self, index: int, batch: pa.RecordBatch) -> None:
         try:
-            batch.validate(full=True)
+            validate(batch)
         except DAMAGE as error:
             raise DamagedShardError(self.path, f"batch {index} is not valid Arrow data ({error})", batch=index) from error
 
