@@ -9,13 +9,15 @@ import threading
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
-from typing import BinaryIO, Protocol, TypeAlias, TypeVar
+from typing import TYPE_CHECKING, BinaryIO, Protocol, TypeAlias, TypeVar
 
 from datasets_core import files
 from datasets_core.config import settings
-from datasets_core.engines.threads import Daemons, Job, ended_at_exit
 from datasets_core.errors import DataFilesNotFoundError, DownloadError, FileChangedError, logger_of
 from datasets_core.files import disk_errors
+
+if TYPE_CHECKING:
+    from datasets_core.engines.threads import Daemons, Job
 
 logger = logger_of(__name__)
 
@@ -322,6 +324,7 @@ class StallTimeout:
         wanted: number of bytes to wait for.
         seconds: maximum time without bytes; default: the setting `stream_timeout_seconds`.
 
+    >>> from datasets_core.engines.threads import Daemons
     >>> stall_timeout = StallTimeout("https://example.org/a", 8, seconds=60)
     >>> stall_timeout.told(8)
     >>> stall_timeout.waited_for(Daemons("example", lambda: 1).submit(lambda: b"the bytes"))
@@ -329,6 +332,8 @@ class StallTimeout:
     """
 
     def __init__(self, name: str, wanted: int, *, seconds: float | None = None) -> None:
+        from datasets_core.engines.threads import ended_at_exit  # 3 ms that local files do without
+
         self._name, self._wanted = name, wanted
         self._seconds = settings().stream_timeout_seconds if seconds is None else seconds
         self._came = self._marked = 0
