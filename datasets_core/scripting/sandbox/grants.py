@@ -173,8 +173,8 @@ class Granted:
         """Check that the parent may fetch URLs that the script requests together.
 
         Raises:
-            DeniedAccessError: a protocol other than http(s), a link-local address, or another server than that of the private data
-                which the script was given.
+            DeniedAccessError: a protocol other than http(s), a link-local address, or another server than that of the private
+                data which the script was given.
         """
         for url in urls:
             parts = urlsplit(url)
