@@ -3,8 +3,8 @@
     python scripts/bench/streams.py --peer /path/to/peer-venv/bin/python
 
 Every cell is a process of its own with an empty cache, in which a small file of another server was streamed before the clock
-starts, so that what is imported late is there; `fresh` has no such start.  Implementations take turns, and the median of the times is shown.  The server is on this
-machine: 25 ms a request, 100 MB/s a connection.
+starts, so that what is imported late is there; `fresh` has no such start.  Implementations take turns, and the median of the
+times is shown.  The server is on this machine: 25 ms a request, 100 MB/s a connection.
 """
 
 from __future__ import annotations

@@ -168,8 +168,6 @@ class Files(Reader):
 
     def stream(self, kind: str, source: Path, folder: Path) -> Any:
         """The shuffled samples."""
-        import numpy as np
-
         library = importlib.import_module(self.package)
         library.disable_progress_bars()
         if self.form == "arrow":
@@ -187,7 +185,7 @@ class Files(Reader):
         if kind == "texts":
             return rows
         if kind == "tokens":
-            return rows.with_format("numpy", dtype=np.int32)  # as the other readers have them
+            return rows.with_format("numpy")
         return rows.map(lambda row: finished(kind, row))
 
     def loader(self, kind: str, source: Path, folder: Path, workers: int) -> Any:
