@@ -18,6 +18,7 @@ import pyarrow as pa
 from datasets_core.building.write.row_keys import Words, sorted_order
 from datasets_core.config import settings
 from datasets_core.errors import DatasetDiskError
+from datasets_core.features.arrow import taken
 from datasets_core.fetch.checksums import digest_of
 from datasets_core.files import disk_errors
 from datasets_core.store.manifest import ShardRecord
@@ -196,15 +197,6 @@ def _is_canonical(array: Any) -> bool:
     return buffers[2] is not None and buffers[2].size == offsets[-1]
 
 
-def index_array(numbers: npt.NDArray[np.int64]) -> pa.Array:
-    """`pa.array(numbers)`, without a copy and without the import of pandas.
-
-    >>> index_array(np.array([2, 0])).to_pylist()
-    [2, 0]
-    """
-    return pa.Array.from_buffers(pa.int64(), len(numbers), [None, pa.py_buffer(np.ascontiguousarray(numbers))])
-
-
 class _Rows:
     """Rows in memory that are taken in any order, with their words and sizes."""
 
@@ -267,14 +259,14 @@ def taken_rows(
         spans = [(pieces[owners[first]], int(places[first]), end - first) for first, end in zip(firsts, ends, strict=True)]
         return _one([piece.slice(place, rows) for piece, place, rows in spans])
     if len(pieces) == 1:
-        return pieces[0].take(index_array(places))
+        return taken(pieces[0], places)
     by_owner = np.argsort(owners, kind="stable")
     back = np.empty(len(wanted), np.int64)
     back[by_owner] = np.arange(len(wanted))
     ends = np.cumsum(np.bincount(owners, minlength=len(pieces)))[:-1]
     parts = zip(pieces, np.split(places[by_owner], ends), strict=True)
-    found = [piece.take(index_array(part)) for piece, part in parts if len(part)]
-    return pa.concat_batches(found).take(index_array(back))
+    found = [taken(piece, part) for piece, part in parts if len(part)]
+    return taken(pa.concat_batches(found), back)
 
 
 def _one(batches: list[pa.RecordBatch]) -> pa.RecordBatch:
