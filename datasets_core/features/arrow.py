@@ -10,9 +10,10 @@ import json
 import re
 import reprlib
 from collections.abc import Callable, Mapping, Sequence
+from functools import lru_cache
 from itertools import chain, compress
 from types import NoneType
-from typing import TYPE_CHECKING, Any, NoReturn, TypeAlias
+from typing import TYPE_CHECKING, Any, NoReturn, TypeAlias, TypeVar
 
 import numpy as np
 import pyarrow as pa
@@ -506,6 +507,54 @@ def are_valid_texts(column: pa.Array) -> bool:
     except pa.ArrowInvalid:
         return False
     return True
+
+
+Rows = TypeVar("Rows", pa.RecordBatch, pa.Table)
+
+
+def taken(rows: Rows, places: npt.NDArray[np.integer[Any]]) -> Rows:
+    """Return the rows with these numbers, as `rows.take` does; long lists of numbers take it ten times as long.
+
+    >>> taken(pa.record_batch({"a": [[1, 2], None, [3]]}), np.array([2, 1, 0])).to_pydict()
+    {'a': [[3], None, [1, 2]]}
+    """
+    held = pa.py_buffer(np.ascontiguousarray(places, np.int64))
+    chosen = pa.Array.from_buffers(pa.int64(), len(places), [None, held])  # `pa.array` imports pandas if it is installed: 0.3 s
+    if not any(map(_is_list_of_numbers, rows.schema.types)):
+        return rows.take(chosen)
+    columns = [_taken_lists(each, chosen) if _is_list_of_numbers(each.type) else each.take(chosen) for each in rows.columns]
+    return type(rows).from_arrays(columns, schema=rows.schema)
+
+
+@lru_cache(maxsize=1024)
+def _is_list_of_numbers(kind: pa.DataType) -> bool:
+    if not types.is_list(kind) and not types.is_large_list(kind):
+        return False
+    return bool(types.is_primitive(kind.value_type) and kind.value_type.bit_width % 8 == 0)
+
+
+def _taken_lists(column: pa.Array | pa.ChunkedArray, places: pa.Array) -> pa.Array:
+    """Return the lists at some places, each of which is copied as the bytes of one value."""
+    if isinstance(column, pa.ChunkedArray):
+        column = column.chunk(0) if column.num_chunks == 1 else column.combine_chunks()
+    values = column.values
+    if not len(column) or not len(places) or values.null_count:
+        return column.take(places)
+    kind, width = values.type, values.type.bit_width // 8
+    bitmap, ends = column.buffers()[:2]
+    stored: npt.NDArray[Any] = np.frombuffer(ends, np.int64 if types.is_large_list(column.type) else np.int32)
+    offset = column.offset if column.null_count else 0
+    borders = stored[column.offset - offset : column.offset + len(column) + 1].astype(np.int64) * width
+    data = (values.buffers()[1] or pa.py_buffer(b"")).slice(values.offset * width)
+    buffers = [bitmap if column.null_count else None, pa.py_buffer(borders), data]
+    found = pa.Array.from_buffers(pa.large_binary(), len(column), buffers, offset=offset).take(places)
+    bitmap, ends, data = found.buffers()
+    borders = np.frombuffer(ends, np.int64)[: len(found) + 1] // width
+    if borders[-1] > np.iinfo(stored.dtype).max:
+        raise pa.ArrowCapacityError(f"Lists with {borders[-1]} items together exceed the offsets of {column.type}")
+    items = pa.Array.from_buffers(kind, int(borders[-1]), [None, data])
+    own = [bitmap, pa.py_buffer(borders.astype(stored.dtype))]
+    return pa.Array.from_buffers(column.type, len(found), own, children=[items])
 
 
 def list_parts(array: pa.Array) -> tuple[Lengths, Mask | None, pa.Array]:

@@ -22,6 +22,7 @@ from datasets_core.features.arrow import (
     rows_of,
     struct_array,
     struct_parts,
+    taken,
     validate,
     validity,
 )
@@ -329,3 +330,31 @@ def test_texts_are_refused_where_arrow_refuses_them(data, cuts, skip, bitmap, nu
         assert str(caught.value) in str(error)
     else:
         validate(pa.record_batch([column], ["text"]))
+
+
+@st.composite
+def lists_of_numbers(draw):
+    """A column of lists, which may be part of a longer one, with other numbers before and after its own."""
+    item = draw(st.sampled_from([pa.int8(), pa.int64(), pa.float32(), pa.date32(), pa.timestamp("us", "UTC"), pa.bool_()]))
+    number = st.booleans() if item == pa.bool_() else st.integers(0, 100)
+    number = number | st.none() if draw(st.booleans()) else number
+    rows = draw(st.lists(st.none() | st.lists(number, max_size=4), max_size=9))
+    kind = draw(
+        st.sampled_from([pa.list_(item), pa.large_list(item), pa.list_(pa.field("own", item)), pa.list_(pa.list_(item))])
+    )
+    if pa.types.is_list(kind.value_type):
+        rows = [row if row is None else [row] for row in rows]
+    column = pa.array(rows, kind)
+    start = draw(st.integers(0, len(rows)))
+    return column.slice(start, draw(st.integers(0, len(rows) - start)))
+
+
+@given(column=lists_of_numbers(), data=st.data())
+def test_rows_are_taken_as_arrow_takes_them(column, data):
+    places = data.draw(st.lists(st.integers(0, max(len(column) - 1, 0)), max_size=12 if len(column) else 0))
+    batch = pa.record_batch({"id": pa.array(range(len(column)), pa.int64()), "lists": column})
+    found = taken(batch, np.array(places, np.int64))
+    found.validate(full=True)
+    assert found.equals(batch.take(pa.array(places, pa.int64())))
+    table = pa.concat_tables([pa.Table.from_batches([batch])] * 2)
+    assert taken(table, np.array(places, np.int64)).equals(table.take(pa.array(places, pa.int64())))

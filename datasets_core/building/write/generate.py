@@ -397,7 +397,7 @@ def write_tables(job: ShardJob, on_rows: OnRows = lambda rows: None) -> ShardRes
     Raises:
         DatasetGenerationError: the author's code failed; errors of the library pass unchanged.
     """
-    bytearray(_LARGEST_BLOCK)
+    bytes(_LARGEST_BLOCK)
     builder = job.builder.with_schema(job.schema) if job.schema is not None and job.builder.rereads else job.builder
     while True:
         row, counts = 0, FileCounts(builder, job.gen_kwargs)
