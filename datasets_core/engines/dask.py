@@ -64,6 +64,7 @@ class DaskEngine(RemoteEngine):
         self._ended: weakref.finalize[Any, Any] | None = None
         self._head: tuple[str, Any] = ("", None)
         self._is_local, self._allowed_failures = False, allowed_failures
+        self._heard: Any = None  # the client whose events are counted
         self._finished: deque[tuple[Any, Future[Any], int]] = deque()
         self._gathering = Daemons("datasets_core-dask", lambda: 1)
         self.workers = workers or os.cpu_count() or 1
@@ -77,6 +78,15 @@ class DaskEngine(RemoteEngine):
         if self._asked is None:
             threads: dict[str, int] = self._client.nthreads()  # pyright: ignore[reportOptionalMemberAccess]
             self.workers = max(1, sum(threads.values()))
+        if self._heard is not self._client:
+            self._heard = self._client
+            self._client.subscribe_topic("all", self._hear)
+
+    def _hear(self, event: tuple[float, Any]) -> None:
+        """Count the jobs of a worker that is gone, which run again elsewhere."""
+        _, said = event
+        if isinstance(said, dict) and said.get("action") == "remove-worker":
+            self.retried += sum(isinstance(key, tuple) and key[0] == self._head[0] for key in said.get("processing-tasks", ()))
 
     def _connect(self) -> None:
         config = needed("dask.config", "DaskEngine", "datasets_core[dask]")
@@ -190,5 +200,8 @@ class DaskEngine(RemoteEngine):
 
 def _end_local(client: Any, cluster: Any, folder: str) -> None:
     client.close()
-    cluster.close()
+    try:
+        cluster.close()
+    except KeyError as error:  # Dask lost count of a worker that died while it started; all processes have ended by now
+        logger.info("The local cluster of Dask has ended with %r.", error)
     shutil.rmtree(folder, ignore_errors=True)

@@ -70,7 +70,7 @@ class RayEngine(RemoteEngine):
                 ) from error
         if self._asked is None:
             self.workers = max(1, int(self._ray.cluster_resources().get("CPU", 1) / (self._resources["num_cpus"] or 1)))
-        self._task = self._ray.remote(answer_anywhere)
+        self._task = self._ray.remote(_answer_of_attempt)
 
     def _connect(self, address: str | None) -> None:
         quiet: dict[str, Any] = {"log_to_driver": False, "logging_level": "ERROR", "include_dashboard": False}
@@ -103,7 +103,9 @@ class RayEngine(RemoteEngine):
         lost = (errors.WorkerCrashedError, errors.NodeDiedError, errors.OutOfMemoryError)
         error: Any = InterruptedError() if inner.cancelled() else inner.exception()
         if error is None:
-            future.set_result(inner.result())
+            attempt, found = inner.result()
+            self.retried += attempt
+            future.set_result(found)
         elif isinstance(error, (*lost, errors.ObjectLostError)):
             lines = str(error).strip().splitlines()
             future.set_exception(died(lines[0] if lines else type(error).__name__, index, retries))
@@ -127,6 +129,18 @@ class RayEngine(RemoteEngine):
         if self._ended is not None:
             self._ended()
             self._ended = None
+
+
+def _answer_of_attempt(head: Head, job: bytes) -> tuple[int, Any]:
+    """Return the number of attempts at the job that failed before, and its answer."""
+    import ray
+
+    core = getattr(getattr(ray, "_private", None), "worker", None)
+    ask = getattr(getattr(getattr(core, "global_worker", None), "core_worker", None), "get_current_task_attempt_number", int)
+    return ask(), answer_anywhere(head, job)
+
+
+_answer_of_attempt.__module__ = "__main__"  # see `answer_anywhere`
 
 
 def _look_for(address: str | None) -> None:

@@ -5,7 +5,6 @@ It plans, runs the jobs, makes their schemas agree, checks, writes the manifest,
 
 from __future__ import annotations
 
-import base64
 import contextlib
 import dataclasses
 import functools
@@ -13,8 +12,7 @@ import itertools
 import json
 import os
 import tempfile
-from collections.abc import Generator, Iterable, Iterator, Mapping, Sequence
-from dataclasses import asdict
+from collections.abc import Generator, Iterator, Mapping, Sequence
 from datetime import UTC, datetime
 from typing import Any
 
@@ -24,7 +22,7 @@ from datasets_core import files
 from datasets_core._version import __version__
 from datasets_core.building.cache_key import check_unchanged, dataset_identity, identify, identity_of, sources_of
 from datasets_core.building.failures import out_of_time
-from datasets_core.building.hooks import ROW_GROUP_BYTES, TABLE_GROUP_BYTES, Builder, SplitGenerator, divide
+from datasets_core.building.hooks import ROW_GROUP_BYTES, TABLE_GROUP_BYTES, Builder, SplitGenerator
 from datasets_core.building.options import (
     BuildOptions,
     LocalFiles,
@@ -39,7 +37,7 @@ from datasets_core.building.options import (
     takes_local_files,
     wanted_order,
 )
-from datasets_core.building.write.exchange import Exchange, files_of, run_elsewhere, small_files_of
+from datasets_core.building.write.exchange import Exchange, run_elsewhere, small_files_of, without_credentials
 from datasets_core.building.write.generate import write_rows, write_tables
 from datasets_core.building.write.jobs import (
     Arrivals,
@@ -50,29 +48,39 @@ from datasets_core.building.write.jobs import (
     agreed_schema,
     chosen_engine,
     counted_files,
+    jobs_of_split,
     layout_of,
     recast_job,
     run_attempt,
     worker_died,
 )
+from datasets_core.building.write.journal import (
+    JobPlan,
+    build_journal,
+    has_finished_jobs,
+    remove_plan,
+    remove_unfinished,
+)
 from datasets_core.building.write.reorder import Ordering
-from datasets_core.building.write.row_keys import Clash, as_json, from_json
-from datasets_core.building.write.runs import Run, run_bytes
+from datasets_core.building.write.row_keys import Clash
+from datasets_core.building.write.runs import run_bytes
 from datasets_core.config import has_alias, settings
 from datasets_core.engines.deadline import SerialEngine, TimeUp
 from datasets_core.engines.threads import followed
 from datasets_core.errors import (
+    ConfigurationError,
+    DatasetDiskError,
     DatasetGenerationError,
     DownloadError,
     FileFormatError,
     InvalidKeyError,
+    ScriptTimeoutError,
     WorkerDiedError,
     logger_of,
 )
 from datasets_core.features.schema import Features
-from datasets_core.features.unordered import Facts
 from datasets_core.fetch import disk_cache
-from datasets_core.fetch.checksums import VerificationMode, digest_of
+from datasets_core.fetch.checksums import VerificationMode
 from datasets_core.meta.row_blocks import RowBlocks
 from datasets_core.meta.split_info import SplitDict, SplitInfo
 from datasets_core.progress import FileMeter, Meter, is_seen, metered, progress, told
@@ -82,95 +90,6 @@ from datasets_core.store.fingerprint import Hasher
 from datasets_core.store.manifest import JOURNAL_NAME, Manifest, ShardRecord, located
 from datasets_core.store.pieces import stored_blocks
 from datasets_core.store.writer import ShardWriter, is_stored_as_it_is
-
-# The finished jobs of an unfinished build, which the next run reuses.
-
-
-def build_journal(folder: str, plan: str, exchange: Exchange | None = None) -> Journal[ShardResult]:
-    """Return the journal of a staging folder, with the finished jobs whose shards are complete.
-
-    Args:
-        folder: the staging folder.
-        plan: the identity of the build; finished jobs of another plan do not count.
-        exchange: has the files instead, and the journal if another machine wrote it.
-    """
-    path = os.path.join(folder, JOURNAL_NAME)
-    if exchange is not None and exchange.size(JOURNAL_NAME) > max(0, _size(path)):
-        with contextlib.suppress(FileNotFoundError):
-            os.unlink(path)
-        exchange.fetch(folder, [JOURNAL_NAME])
-    journal = Journal(path, {"plan": plan}, _line, _result, is_lazy=True)
-    journal.read()
-    journal.entries = [result for result in journal.entries if _is_whole(result, folder, exchange)]
-    if exchange is not None:
-        exchange.fetch(folder, [name for result in journal.entries for name, _ in small_files_of(result)])
-    return journal
-
-
-_ENDINGS = (".arrow", ".parquet", ".keys", ".order", ".words")  # of the files that jobs write
-
-
-def _remove_unfinished(folder: str, results: Iterable[ShardResult]) -> None:
-    """Remove the files of interrupted attempts: no other attempt uses their names and would overwrite them."""
-    known = {name for result in results for name, _ in files_of(result)}
-    for name in os.listdir(folder):
-        if name.endswith(_ENDINGS) and name not in known:
-            os.unlink(os.path.join(folder, name))
-
-
-def has_finished_jobs(path: str) -> bool:
-    """Return True if the journal has a finished job, so that another run may resume it."""
-    try:
-        with open(path, "rb") as handle:
-            return bool(handle.readline()) and bool(handle.readline())
-    except FileNotFoundError:
-        return False
-
-
-def _line(result: ShardResult) -> dict[str, Any]:
-    schema = None if result.schema is None else base64.b64encode(result.schema.serialize().to_pybytes()).decode()
-    return {
-        "job": result.name,
-        "shards": [shard._asdict() for shard in result.shards],
-        "schema": schema,
-        "keys": None if result.keys is None else as_json(result.keys),
-        "runs": [asdict(run) for run in result.runs],
-        "words": result.words,
-        "facts": None if result.facts is None else result.facts.to_json(),
-        "denied": list(result.denied),
-        "blocks": None if result.blocks is None else result.blocks.to_json(),
-        "final": result.is_final,
-    }
-
-
-def _result(found: dict[str, Any]) -> ShardResult:
-    shards = tuple(
-        ShardRecord(**{**shard, "batches": tuple((int(rows), int(count)) for rows, count in shard["batches"])})
-        for shard in found["shards"]
-    )
-    schema = None if found["schema"] is None else pa.ipc.read_schema(pa.py_buffer(base64.b64decode(found["schema"])))
-    keys = None if found["keys"] is None else from_json(found["keys"])
-    runs = tuple(Run(**run) for run in found["runs"])
-    facts = None if found["facts"] is None else Facts.from_json(found["facts"])
-    blocks = None if found["blocks"] is None else RowBlocks.from_json(found["blocks"])
-    denied, is_final = tuple(found["denied"]), bool(found.get("final"))
-    return ShardResult(found["job"], shards, schema, keys, runs, found["words"], facts, denied, blocks, is_final)
-
-
-def _is_whole(result: ShardResult, folder: str, exchange: Exchange | None) -> bool:
-    if exchange is not None:  # whose files are whole, or not there
-        return all(os.path.basename(name) == name and exchange.size(name) == size for name, size in files_of(result))
-    return all(
-        os.path.basename(name) == name and _size(os.path.join(folder, name)) == size for name, size in files_of(result)
-    ) and all(digest_of(os.path.join(folder, shard.name)).hexdigest() == shard.sha256 for shard in result.shards)
-
-
-def _size(path: str) -> int:
-    try:
-        return os.stat(path).st_size
-    except FileNotFoundError:
-        return -1
-
 
 logger = logger_of(__name__)
 
@@ -212,6 +131,8 @@ class Build:
         self._is_as_read = self._order == "source" and options.num_shards is None  # what the jobs write is final
         target, spans = located(options.output_dir), getattr(options.engine, "spans_machines", False)
         self._exchange = Exchange.of(target, options.storage_options) if spans and files.is_url(target) else None
+        self._sent_builder = without_credentials(builder) if spans else builder
+        self._failed: tuple[Stage, str] | None = None  # the job that failed
         self.staging = Staging.adopt_or_create(options.output_dir)
 
     def run(self, *, is_committed: bool = True) -> Manifest:
@@ -230,7 +151,7 @@ class Build:
             plan = _plan_identity(builder, options, self.splits)
             with build_journal(self.staging.folder, plan, self._exchange) as journal, self._kept(journal):
                 results = {result.name: result for result in journal.entries}  # finished by a run that was interrupted
-                _remove_unfinished(self.staging.folder, journal.entries)
+                remove_unfinished(self.staging.folder, journal.entries)
                 for stage in self._stages(results):
                     try:
                         with contextlib.closing(self._results(stage, results)) as running:
@@ -267,14 +188,28 @@ class Build:
             if hasattr(dl_manager, "manage_extracted_files"):
                 dl_manager.manage_extracted_files()
             logger.info("Dataset %s prepared in %s", builder.label, options.output_dir)
+            remove_plan(os.path.join(builder.cache_root, "plans"), self._template())
             return committed
-        except (KeyboardInterrupt, DownloadError, WorkerDiedError):
-            if not has_finished_jobs(self.staging.journal):
+        except BaseException as error:
+            is_kept = isinstance(error, (KeyboardInterrupt, DownloadError, WorkerDiedError)) or (
+                getattr(options.engine, "spans_machines", False) and isinstance(error, (ConfigurationError, DatasetDiskError))
+            )
+            if not (is_kept and has_finished_jobs(self.staging.journal)):  # which the next run takes over
                 self._discard()
-            raise  # the next run takes over the finished jobs
-        except BaseException:
-            self._discard()
+            self._tell_arguments(error)
             raise
+
+    def _tell_arguments(self, error: BaseException) -> None:
+        """Add to the error of a job which arguments it had, and how to run it alone."""
+        if self._failed is None or isinstance(error, (KeyboardInterrupt, ConfigurationError, ScriptTimeoutError)):
+            return
+        stage, name = self._failed
+        job = next((job for job in stage.jobs if job.name == name), None)
+        if isinstance(job, ShardJob):
+            template = dataclasses.replace(self._template(), builder=without_credentials(self.builder), deadline=None)
+            splits = [(split.name, split.gen_kwargs) for split in self.splits]
+            plan = JobPlan(stage.function, template, splits, self._division)
+            error.add_note(plan.told(job, os.path.join(self.builder.cache_root, "plans"), error))
 
     def repair(self, manifest: Manifest, damaged: Sequence[ShardRecord]) -> bool:
         """Generate damaged shards of a finished local dataset again, and replace them one by one.
@@ -385,33 +320,35 @@ class Build:
         return LocalFiles(manager) if takes_local_files(self.builder, self.options) else manager()
 
     def _jobs(self, split: SplitGenerator) -> list[ShardJob]:
-        rows = self.builder.yields == "rows"
-        if self.options.max_rows is not None:  # the first that come: no second part knows how many came before
-            return [self._job(split.name, split.gen_kwargs, 0, 1, f"{split.name}-first")] if self.options.max_rows else []
-        group_bytes = settings().job_bytes or (ROW_GROUP_BYTES if rows else TABLE_GROUP_BYTES)
-        parts = divide(split.gen_kwargs, group_bytes=group_bytes, count=_part_count(self.builder, self.options))
-        return [self._job(split.name, part, index, len(parts), f"{split.name}-{index:05d}") for index, part in enumerate(parts)]
+        return jobs_of_split(self._template(), split.name, split.gen_kwargs, **self._division)
 
-    def _job(self, split: str, gen_kwargs: dict[str, Any], index: int, count: int, stem: str) -> ShardJob:
+    @property
+    def _division(self) -> dict[str, Any]:
+        """How `divide` cuts the arguments of a split."""
+        group_bytes = ROW_GROUP_BYTES if self.builder.yields == "rows" else TABLE_GROUP_BYTES
+        return {"group_bytes": settings().job_bytes or group_bytes, "count": _part_count(self.builder, self.options)}
+
+    def _template(self) -> ShardJob:
+        """Return a job with what all jobs have in common."""
         features = self.builder.info.features
         return ShardJob(
-            builder=self.builder,
-            split=split,
-            gen_kwargs=gen_kwargs,
-            index=index,
-            count=count,
+            builder=self._sent_builder,
+            split="",
+            gen_kwargs={},
+            index=0,
+            count=1,
             folder=self.staging.folder,
-            stem=stem,
+            stem="",
             schema=None if features is None else features.arrow_schema,
             file_format=self.options.file_format if self._is_as_read else "arrow",
             max_shard_bytes=self.options.max_shard_bytes if self._order == "source" else max(1, run_bytes() // 4),
             batch_rows=self.builder.writer_batch_size,
             compare_keys=self._order != "source" or self.options.verification is not VerificationMode.NO_CHECKS,
-            keep_keys=count > 1 and self.builder.yields == "rows",
+            keep_keys=False,
             order=self._order,
             max_rows=self.options.max_rows,
             deadline=self.options.timeout,
-            final=(self.options.file_format, self.options.num_shards, self.options.max_shard_bytes) if count == 1 else None,
+            final=(self.options.file_format, self.options.num_shards, self.options.max_shard_bytes),
         )
 
     # -- jobs and their results ----------------------------------------------------------------------------------------
@@ -439,7 +376,8 @@ class Build:
                     builder.label,
                     stage.failure,
                 )
-                jobs = [self._job(split.name, split.gen_kwargs, 0, 1, f"{split.name}-whole")]
+                whole = jobs_of_split(self._template(), split.name, split.gen_kwargs, group_bytes=0, count=1)
+                jobs = [dataclasses.replace(job, stem=f"{split.name}-whole") for job in whole]
                 yield Stage(split.name, write, jobs, self.options.timeout)
             made[split.name] = [(job, results[job.name]) for job in jobs]
         done = [pair for pairs in made.values() for pair in pairs]
@@ -531,10 +469,15 @@ class Build:
                     done[name] = sizes[name] if counts_bytes else result.rows
                     yield waiting[position], result
             except WorkerDiedError as error:
+                self._failed = None if error.job is None else (stage, waiting[error.job].name)
                 found = worker_died(error, waiting, builder, split)
                 if found is None:
                     raise
                 raise found from error
+            except Exception as error:
+                name = getattr(error, "failed_job", None)
+                self._failed = None if name is None or getattr(engine, "shares_memory", True) else (stage, name)
+                raise
             except TimeUp as up:
                 doing = f"generating the rows of split {split!r}, in code that cannot be interrupted,"
                 raise out_of_time(builder, deadline, up, doing, split=split) from None

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import copy
 import os
 import re
 import socket
@@ -12,6 +13,7 @@ from functools import partial
 from typing import Any, NamedTuple
 
 from datasets_core import files
+from datasets_core.building.hooks import Builder
 from datasets_core.building.write.jobs import ShardResult, run_attempt
 from datasets_core.building.write.runs import WORDS_BYTES
 from datasets_core.errors import ConfigurationError, DownloadError
@@ -97,6 +99,14 @@ class Exchange(NamedTuple):
 def _without_secrets(options: Mapping[str, Any]) -> dict[str, Any]:
     kept = {name: value for name, value in options.items() if not _SECRETS.search(name)}
     return {name: _without_secrets(value) if isinstance(value, Mapping) else value for name, value in kept.items()}
+
+
+def without_credentials(builder: Builder) -> Builder:
+    """Return a copy of a builder for other machines: workers have tokens, keys and passwords in their environment."""
+    found = copy.copy(builder)
+    changed = {"token": None, "storage_options": _without_secrets(builder.storage_options), "_output_storage_options": None}
+    vars(found).update(changed)
+    return found
 
 
 def run_elsewhere(exchange: Exchange, function: Callable[..., ShardResult], job: Any, **how: Any) -> ShardResult:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import dataclasses
 import os
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -114,6 +115,37 @@ class ShardJob:
         return self.order != "source" and self.builder.yields == "rows" and self.schema is None
 
 
+def jobs_of_split(
+    template: ShardJob, split: str, gen_kwargs: dict[str, Any], *, group_bytes: int, count: int | None
+) -> list[ShardJob]:
+    """Return the jobs that write a split.
+
+    Args:
+        template: a job with what all have in common; its `final` is for a split of a single job.
+        split: the split.
+        gen_kwargs: its arguments.
+        group_bytes, count: see `divide`.
+    """
+    if template.max_rows is not None:  # the first that come: no second part knows how many came before
+        parts = [gen_kwargs] if template.max_rows else []
+    else:
+        parts = divide(gen_kwargs, group_bytes=group_bytes, count=count)
+    is_one = len(parts) == 1
+    return [
+        dataclasses.replace(
+            template,
+            split=split,
+            gen_kwargs=part,
+            index=index,
+            count=len(parts),
+            stem=f"{split}-first" if template.max_rows is not None else f"{split}-{index:05d}",
+            keep_keys=not is_one and template.builder.yields == "rows",
+            final=template.final if is_one else None,
+        )
+        for index, part in enumerate(parts)
+    ]
+
+
 @dataclasses.dataclass(frozen=True, slots=True)
 class ShardResult:
     """Outcome of a job.
@@ -161,12 +193,17 @@ def run_attempt(function: Callable[..., ShardResult], job: Any, *, tells: str = 
         counts_bytes: True to count bytes of files instead of rows.
     """
     attempt = job.attempt(os.urandom(4).hex())
-    if not tells or not os.path.isdir(tells):  # nobody looks, or this is another machine
-        return dataclasses.replace(function(attempt), name=job.name)
-    watched = FileMeter() if counts_bytes else Meter()
-    path = os.path.join(tells, job.name)
-    with ProgressFile(path) as file, metered(watched), followed(file.update, lambda: watched.done()):
-        return dataclasses.replace(function(attempt, on_rows=watched.add), name=job.name)
+    try:
+        if not tells or not os.path.isdir(tells):  # nobody looks, or this is another machine
+            return dataclasses.replace(function(attempt), name=job.name)
+        watched = FileMeter() if counts_bytes else Meter()
+        path = os.path.join(tells, job.name)
+        with ProgressFile(path) as file, metered(watched), followed(file.update, lambda: watched.done()):
+            return dataclasses.replace(function(attempt, on_rows=watched.add), name=job.name)
+    except Exception as error:
+        with contextlib.suppress(AttributeError):  # of a class with slots
+            error.failed_job = job.name  # type: ignore[attr-defined]
+        raise
 
 
 # The engine that runs the jobs of a split, and the error for a worker that dies.
