@@ -189,7 +189,7 @@ def _as_current(bar: Any) -> Iterator[None]:
 
 
 def show_jobs(done: int, count: int, retried: int, seconds: float) -> None:
-    """Show the jobs of an engine beside the bar of the current stage, if it has one.
+    """Show the jobs of an engine next to the bar of the current stage, if it has one.
 
     Args:
         done, count: finished jobs, and all.

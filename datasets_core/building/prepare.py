@@ -366,9 +366,8 @@ def _damaged(folder: str, manifest: Manifest, storage_options: dict[str, Any] | 
 
 def _made_again(builder: Builder, options: BuildOptions, manifest: Manifest, damaged: Sequence[ShardRecord]) -> str:
     """Generate shards again with the options of their build; return why that is not possible, or "" if it is done."""
-    from datasets_core.building.write.build import Build
+    from datasets_core.building.write.build import Build, has_finished_jobs
     from datasets_core.building.write.jobs import LAYOUT_SETTINGS
-    from datasets_core.building.write.journal import has_finished_jobs
 
     if is_url(options.output_dir):
         return "the dataset is at a URL, where single shards are not replaced"

@@ -113,7 +113,7 @@ def build(reference: Mapping[str, Any], *, output_dir: str | None, **how: Any) -
 
 def run_job(path: str, number: int, *, output_dir: str | None) -> int:
     """Run one job of a build that failed, in this process; its error is raised as it is."""
-    from datasets_core.building.write.journal import JobPlan, arguments_of  # few need it
+    from datasets_core.building.write.exchange import JobPlan, arguments_of  # few need it
 
     settings, plan = JobPlan.read(path)
     with using(settings), tempfile.TemporaryDirectory(prefix="datasets_core-") as folder:

@@ -6,7 +6,6 @@ import contextlib
 import logging
 import os
 import shutil
-import tempfile
 import time
 import weakref
 from collections import deque
@@ -14,7 +13,7 @@ from concurrent.futures import CancelledError, Future
 from typing import Any
 
 from datasets_core.engines.deadline import RETRIES
-from datasets_core.engines.pool import Head, RemoteEngine, answer_anywhere, died, is_running
+from datasets_core.engines.pool import Head, RemoteEngine, answer_anywhere, died, folder_of_cluster, is_running
 from datasets_core.engines.threads import Daemons
 from datasets_core.errors import ConfigurationError, logger_of
 from datasets_core.optional import needed
@@ -111,7 +110,7 @@ class DaskEngine(RemoteEngine):
         """Start the scheduler and the workers as programs, which need no `if __name__ == "__main__"`."""
         from distributed.deploy.subprocess import SubprocessCluster  # part of what was imported
 
-        folder = tempfile.mkdtemp(prefix="datasets_core-dask-")
+        folder = folder_of_cluster("dask")
         rules: dict[str, Any] = {
             "allowed_failures": self._allowed_failures,
             "idle_timeout": _IDLE,

@@ -6,12 +6,15 @@ An engine has its workers for one run; a `WorkerPool` for as long as the stream 
 from __future__ import annotations
 
 import atexit
+import contextlib
 import heapq
 import itertools
 import os
 import platform
+import shutil
 import socket
 import sys
+import tempfile
 import threading
 import time
 import weakref
@@ -25,6 +28,7 @@ from functools import partial
 from queue import SimpleQueue
 from typing import Any, ClassVar, Self, TypeVar
 
+from datasets_core import files
 from datasets_core._version import __version__
 from datasets_core.config import using
 from datasets_core.engines.deadline import RETRIES, Deadline, TimeUp
@@ -463,7 +467,7 @@ class RemoteEngine:
         shares_memory: see `Engine`.
         spans_machines: True if workers may be on other machines.
         workers: number of jobs that run at once, if known.
-        retried: number of jobs that were begun again since their worker died, as far as the other library says so.
+        retried: number of jobs that were begun again since their worker died, as far as the other library reports it.
     """
 
     shares_memory = False
@@ -531,6 +535,25 @@ class RemoteEngine:
 
     def __exit__(self, *_: object) -> None:
         self.close()
+
+
+_LEFT_SECONDS = 600.0  # a local cluster ends within them when its driver was killed
+
+
+def folder_of_cluster(kind: str, parent: str | None = None) -> str:
+    """Make the temporary folder of a cluster on this machine; those of drivers that were killed are removed.
+
+    Args:
+        kind: a short name of the cluster.
+        parent: where; None for the usual place of temporary folders.
+    """
+    place, prefix = parent or tempfile.gettempdir(), f"dc-{kind}.tmp-"
+    for entry in os.scandir(place):
+        if entry.name.startswith(prefix) and files.owner_is_alive(entry.path) is False:
+            with contextlib.suppress(OSError):  # another process removes it
+                if entry.stat().st_mtime < time.time() - _LEFT_SECONDS:
+                    shutil.rmtree(entry.path)
+    return tempfile.mkdtemp(prefix=f"{prefix}{os.getpid()}-", dir=place)
 
 
 def _taken(found: Any) -> Any:

@@ -11,7 +11,7 @@ import weakref
 from concurrent.futures import Future
 from typing import Any
 
-from datasets_core.engines.pool import Head, RemoteEngine, answer_anywhere, died
+from datasets_core.engines.pool import Head, RemoteEngine, answer_anywhere, died, folder_of_cluster
 from datasets_core.errors import ConfigurationError
 from datasets_core.optional import needed
 
@@ -78,7 +78,7 @@ class RayEngine(RemoteEngine):
             self._ray.init(address=address, **{"log_to_driver": False, **self._options})
             self._ended = weakref.finalize(self, self._ray.shutdown)
             return
-        folder = tempfile.mkdtemp(prefix="dc-ray-", dir=_short())
+        folder = folder_of_cluster("ray", _short())
         self._ended = weakref.finalize(self, _end_local, self._ray, folder)
         local = {"num_cpus": self.workers, "_temp_dir": folder, **quiet, **self._options}
         try:
@@ -166,7 +166,7 @@ def _started() -> str | None:
 
 def _short() -> str | None:
     """Return a folder whose name leaves room for the names of sockets below it, 107 bytes in all; None: the usual one."""
-    return "/tmp" if len(tempfile.gettempdir()) > 24 and os.access("/tmp", os.W_OK) else None
+    return "/tmp" if len(tempfile.gettempdir()) > 16 and os.access("/tmp", os.W_OK) else None
 
 
 def _end_local(ray: Any, folder: str) -> None:

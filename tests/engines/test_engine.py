@@ -5,6 +5,7 @@ import multiprocessing
 import os
 import signal
 import socket
+import subprocess
 import sys
 import threading
 import time
@@ -281,6 +282,17 @@ def test_workers_of_another_version_are_refused(remote: Engine, monkeypatch: pyt
         remote = ExecutorEngine(partial(ProcessPoolExecutor, 1, multiprocessing.get_context("spawn")))
     with pytest.raises(ConfigurationError, match=r"has datasets_core .*, this process has 0\.0\.7\. Install the same"):
         list(remote.run(lambda job: job, [0]))
+
+
+def test_folders_of_killed_drivers_are_removed(tmp_path: Path) -> None:
+    dead = subprocess.Popen([sys.executable, "-c", ""])
+    dead.wait()
+    old, new = tmp_path / f"dc-dask.tmp-{dead.pid}-old", tmp_path / f"dc-dask.tmp-{dead.pid}-new"
+    for folder in (old, new):
+        (folder / "spilled").mkdir(parents=True)
+    os.utime(old, (1, 1))
+    made = Path(pool.folder_of_cluster("dask", str(tmp_path)))
+    assert sorted(tmp_path.iterdir()) == sorted([new, made])
 
 
 def test_an_address_without_a_cluster_is_named_soon(monkeypatch: pytest.MonkeyPatch) -> None:

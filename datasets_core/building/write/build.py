@@ -5,6 +5,7 @@ It plans, runs the jobs, makes their schemas agree, checks, writes the manifest,
 
 from __future__ import annotations
 
+import base64
 import contextlib
 import dataclasses
 import functools
@@ -12,7 +13,8 @@ import itertools
 import json
 import os
 import tempfile
-from collections.abc import Generator, Iterator, Mapping, Sequence
+from collections.abc import Generator, Iterable, Iterator, Mapping, Sequence
+from dataclasses import asdict
 from datetime import UTC, datetime
 from typing import Any
 
@@ -37,7 +39,15 @@ from datasets_core.building.options import (
     takes_local_files,
     wanted_order,
 )
-from datasets_core.building.write.exchange import Exchange, run_elsewhere, small_files_of, without_credentials
+from datasets_core.building.write.exchange import (
+    Exchange,
+    JobPlan,
+    files_of,
+    remove_plan,
+    run_elsewhere,
+    small_files_of,
+    without_credentials,
+)
 from datasets_core.building.write.generate import write_rows, write_tables
 from datasets_core.building.write.jobs import (
     Arrivals,
@@ -46,24 +56,21 @@ from datasets_core.building.write.jobs import (
     ShardResult,
     Stage,
     agreed_schema,
+    bytes_of_jobs,
     chosen_engine,
     counted_files,
+    expected_rows,
     jobs_of_split,
     layout_of,
+    part_count,
     recast_job,
     run_attempt,
+    why_indivisible,
     worker_died,
 )
-from datasets_core.building.write.journal import (
-    JobPlan,
-    build_journal,
-    has_finished_jobs,
-    remove_plan,
-    remove_unfinished,
-)
 from datasets_core.building.write.reorder import Ordering
-from datasets_core.building.write.row_keys import Clash
-from datasets_core.building.write.runs import run_bytes
+from datasets_core.building.write.row_keys import Clash, as_json, from_json
+from datasets_core.building.write.runs import Run, run_bytes
 from datasets_core.config import has_alias, settings
 from datasets_core.engines.deadline import SerialEngine, TimeUp
 from datasets_core.engines.threads import followed
@@ -72,15 +79,14 @@ from datasets_core.errors import (
     DatasetDiskError,
     DatasetGenerationError,
     DownloadError,
-    FileFormatError,
-    InvalidKeyError,
     ScriptTimeoutError,
     WorkerDiedError,
     logger_of,
 )
 from datasets_core.features.schema import Features
+from datasets_core.features.unordered import Facts
 from datasets_core.fetch import disk_cache
-from datasets_core.fetch.checksums import VerificationMode
+from datasets_core.fetch.checksums import VerificationMode, digest_of
 from datasets_core.meta.row_blocks import RowBlocks
 from datasets_core.meta.split_info import SplitDict, SplitInfo
 from datasets_core.progress import FileMeter, Meter, is_seen, metered, progress, told
@@ -90,6 +96,95 @@ from datasets_core.store.fingerprint import Hasher
 from datasets_core.store.manifest import JOURNAL_NAME, Manifest, ShardRecord, located
 from datasets_core.store.pieces import stored_blocks
 from datasets_core.store.writer import ShardWriter, is_stored_as_it_is
+
+# The finished jobs of an unfinished build, which the next run reuses.
+
+
+def build_journal(folder: str, plan: str, exchange: Exchange | None = None) -> Journal[ShardResult]:
+    """Return the journal of a staging folder, with the finished jobs whose shards are complete.
+
+    Args:
+        folder: the staging folder.
+        plan: the identity of the build; finished jobs of another plan do not count.
+        exchange: has the files instead, and the journal if another machine wrote it.
+    """
+    path = os.path.join(folder, JOURNAL_NAME)
+    if exchange is not None and exchange.size(JOURNAL_NAME) > max(0, _size(path)):
+        with contextlib.suppress(FileNotFoundError):
+            os.unlink(path)
+        exchange.fetch(folder, [JOURNAL_NAME])
+    journal = Journal(path, {"plan": plan}, _line, _result, is_lazy=True)
+    journal.read()
+    journal.entries = [result for result in journal.entries if _is_whole(result, folder, exchange)]
+    if exchange is not None:
+        exchange.fetch(folder, [name for result in journal.entries for name, _ in small_files_of(result)])
+    return journal
+
+
+_ENDINGS = (".arrow", ".parquet", ".keys", ".order", ".words")  # of the files that jobs write
+
+
+def _remove_unfinished(folder: str, results: Iterable[ShardResult]) -> None:
+    """Remove the files of interrupted attempts: no other attempt uses their names and would overwrite them."""
+    known = {name for result in results for name, _ in files_of(result)}
+    for name in os.listdir(folder):
+        if name.endswith(_ENDINGS) and name not in known:
+            os.unlink(os.path.join(folder, name))
+
+
+def has_finished_jobs(path: str) -> bool:
+    """Return True if the journal has a finished job, so that another run may resume it."""
+    try:
+        with open(path, "rb") as handle:
+            return bool(handle.readline()) and bool(handle.readline())
+    except FileNotFoundError:
+        return False
+
+
+def _line(result: ShardResult) -> dict[str, Any]:
+    schema = None if result.schema is None else base64.b64encode(result.schema.serialize().to_pybytes()).decode()
+    return {
+        "job": result.name,
+        "shards": [shard._asdict() for shard in result.shards],
+        "schema": schema,
+        "keys": None if result.keys is None else as_json(result.keys),
+        "runs": [asdict(run) for run in result.runs],
+        "words": result.words,
+        "facts": None if result.facts is None else result.facts.to_json(),
+        "denied": list(result.denied),
+        "blocks": None if result.blocks is None else result.blocks.to_json(),
+        "final": result.is_final,
+    }
+
+
+def _result(found: dict[str, Any]) -> ShardResult:
+    shards = tuple(
+        ShardRecord(**{**shard, "batches": tuple((int(rows), int(count)) for rows, count in shard["batches"])})
+        for shard in found["shards"]
+    )
+    schema = None if found["schema"] is None else pa.ipc.read_schema(pa.py_buffer(base64.b64decode(found["schema"])))
+    keys = None if found["keys"] is None else from_json(found["keys"])
+    runs = tuple(Run(**run) for run in found["runs"])
+    facts = None if found["facts"] is None else Facts.from_json(found["facts"])
+    blocks = None if found["blocks"] is None else RowBlocks.from_json(found["blocks"])
+    denied, is_final = tuple(found["denied"]), bool(found.get("final"))
+    return ShardResult(found["job"], shards, schema, keys, runs, found["words"], facts, denied, blocks, is_final)
+
+
+def _is_whole(result: ShardResult, folder: str, exchange: Exchange | None) -> bool:
+    if exchange is not None:  # whose files are whole, or not there
+        return all(os.path.basename(name) == name and exchange.size(name) == size for name, size in files_of(result))
+    return all(
+        os.path.basename(name) == name and _size(os.path.join(folder, name)) == size for name, size in files_of(result)
+    ) and all(digest_of(os.path.join(folder, shard.name)).hexdigest() == shard.sha256 for shard in result.shards)
+
+
+def _size(path: str) -> int:
+    try:
+        return os.stat(path).st_size
+    except FileNotFoundError:
+        return -1
+
 
 logger = logger_of(__name__)
 
@@ -151,7 +246,7 @@ class Build:
             plan = _plan_identity(builder, options, self.splits)
             with build_journal(self.staging.folder, plan, self._exchange) as journal, self._kept(journal):
                 results = {result.name: result for result in journal.entries}  # finished by a run that was interrupted
-                remove_unfinished(self.staging.folder, journal.entries)
+                _remove_unfinished(self.staging.folder, journal.entries)
                 for stage in self._stages(results):
                     try:
                         with contextlib.closing(self._results(stage, results)) as running:
@@ -164,7 +259,7 @@ class Build:
                         if stage.keys is not None:
                             stage.keys.finish()
                     except (Clash, DatasetGenerationError) as error:
-                        stage.failure = None if stage.keys is None else _why_indivisible(error)
+                        stage.failure = None if stage.keys is None else why_indivisible(error)
                         if stage.failure is None:
                             raise
             manifest = self._manifest()
@@ -188,7 +283,8 @@ class Build:
             if hasattr(dl_manager, "manage_extracted_files"):
                 dl_manager.manage_extracted_files()
             logger.info("Dataset %s prepared in %s", builder.label, options.output_dir)
-            remove_plan(os.path.join(builder.cache_root, "plans"), self._template())
+            if os.path.isdir(plans := os.path.join(builder.cache_root, "plans")):
+                remove_plan(plans, self._template())
             return committed
         except BaseException as error:
             is_kept = isinstance(error, (KeyboardInterrupt, DownloadError, WorkerDiedError)) or (
@@ -326,7 +422,7 @@ class Build:
     def _division(self) -> dict[str, Any]:
         """How `divide` cuts the arguments of a split."""
         group_bytes = ROW_GROUP_BYTES if self.builder.yields == "rows" else TABLE_GROUP_BYTES
-        return {"group_bytes": settings().job_bytes or group_bytes, "count": _part_count(self.builder, self.options)}
+        return {"group_bytes": settings().job_bytes or group_bytes, "count": part_count(self.builder, self.options)}
 
     def _template(self) -> ShardJob:
         """Return a job with what all jobs have in common."""
@@ -431,7 +527,11 @@ class Build:
             yield from taken
         timer = deadline if builder.is_stopped_by_timer else None
         engine = chosen_engine(self.options.engine, len(waiting), timer, is_native=getattr(builder, "is_native", False))
-        is_here, total, sizes = isinstance(engine, SerialEngine), _expected_rows(builder, split), _sizes(builder, stage)
+        is_here, total, sizes = (
+            isinstance(engine, SerialEngine),
+            expected_rows(builder, split),
+            bytes_of_jobs(stage) if getattr(builder, "streams", False) and stage.function is write_tables else {},
+        )
         counts_bytes = total is None and bool(sizes)
         done: dict[str, int] = {}  # by the name of a job
         with contextlib.ExitStack() as stack:
@@ -547,7 +647,7 @@ class Build:
             built_with=layout_of(
                 max_shard_bytes=self.options.max_shard_bytes or settings().max_shard_bytes,
                 num_shards=self.options.num_shards,
-                num_proc=_part_count(self.builder, self.options),
+                num_proc=part_count(self.builder, self.options),
                 writer_batch_size=self.builder.writer_batch_size,
             ),
             blocks=self.blocks,
@@ -561,47 +661,6 @@ def _origin(builder: Builder) -> str:
     """Return the folder of a local dataset, of its script or of its data files; "" for other builders."""
     is_bound = builder.is_confined or bool(builder.repo_id)
     return "" if is_bound or not builder.base_path or files.is_url(builder.base_path) else os.path.realpath(builder.base_path)
-
-
-def _why_indivisible(error: Clash | DatasetGenerationError) -> str | None:
-    """Return why a split cannot be built in parts: they share keys, or one fails at its first row; None for other failures."""
-    if isinstance(error, Clash):
-        return "its parts share keys"
-    if error.row != 0 or isinstance(error, (FileFormatError, InvalidKeyError)):
-        return None
-    return f"a part fails by itself ({error})"
-
-
-def _sizes(builder: Builder, stage: Stage) -> dict[str, int]:
-    """Return the bytes that each job of a stage reads, by its name; empty if they are not known, or are not read in order."""
-    if stage.function is not write_tables or not getattr(builder, "streams", False):
-        return {}
-    found: dict[str, int] = {}
-    for job in stage.jobs:
-        paths = job.gen_kwargs.get("files")
-        if not isinstance(paths, list) or not all(isinstance(path, str) and os.path.isfile(path) for path in paths):
-            return {}
-        found[job.name] = sum(map(os.path.getsize, paths))
-    return found
-
-
-def _expected_rows(builder: Builder, split: str) -> int | None:
-    splits = builder.recorded.splits
-    recorded = splits.get(split) if splits else None
-    return recorded.num_examples or None if recorded is not None and not builder.is_partial else None
-
-
-def _part_count(builder: Builder, options: BuildOptions) -> int | None:
-    """Return the maximum number of parts of a split; None if its lists alone decide.
-
-    Hugging Face `datasets` passed whole lists to scripts, unless `num_proc` requested parts. Scripts may rely on it: rows
-    are numbered from file to file, or the first file of a list is different.
-    """
-    if not builder.is_of_old_datasets:
-        return None
-    if options.num_proc is not None:
-        return options.num_proc
-    return 1 if getattr(options.engine, "workers", None) == 1 else None
 
 
 def _plan_identity(builder: Builder, options: BuildOptions, splits: Sequence[SplitGenerator]) -> str:
@@ -619,7 +678,7 @@ def _plan_identity(builder: Builder, options: BuildOptions, splits: Sequence[Spl
         options.verification.value,
         options.max_shard_bytes or limits.max_shard_bytes,
         (wanted_order(builder, disable_shuffling=options.disable_shuffling), options.num_shards, options.max_rows),
-        _part_count(builder, options),
+        part_count(builder, options),
         limits.batch_bytes,
         limits.batch_rows,
         builder.writer_batch_size,
