@@ -69,7 +69,6 @@ class DaskEngine(RemoteEngine):
         self.workers = workers or os.cpu_count() or 1
 
     def open(self) -> None:
-        """See `RemoteEngine.open`."""
         if self._client is not None and self._ended is not None and self._client.status != "running":
             self.close()  # a local cluster that was idle for too long
         if self._client is None:

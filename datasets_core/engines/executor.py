@@ -49,7 +49,6 @@ class ExecutorEngine(RemoteEngine):
         self.workers = self._asked or (known if isinstance(known, int) else os.cpu_count()) or 1
 
     def open(self) -> None:
-        """See `RemoteEngine.open`."""
         if self._executor is None and self._make is not None:
             self._executor = self._make()
             self._measure()

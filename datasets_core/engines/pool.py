@@ -5,9 +5,7 @@ An engine has its workers for one run; a `WorkerPool` for as long as the stream 
 
 from __future__ import annotations
 
-import atexit
 import contextlib
-import heapq
 import itertools
 import os
 import platform
@@ -17,15 +15,12 @@ import sys
 import tempfile
 import threading
 import time
-import weakref
 from bisect import insort
 from collections import Counter
-from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sized
-from concurrent.futures import FIRST_COMPLETED, Future, wait
+from collections.abc import Callable, Generator, Hashable, Iterable, Iterator, Mapping, Sized
+from concurrent.futures import Future
 from contextlib import contextmanager
-from contextvars import copy_context
 from functools import partial
-from queue import SimpleQueue
 from typing import Any, ClassVar, Self, TypeVar
 
 from datasets_core import files
@@ -33,7 +28,7 @@ from datasets_core._version import __version__
 from datasets_core.config import using
 from datasets_core.engines.deadline import RETRIES, Deadline, TimeUp
 from datasets_core.engines.process import Failure, SentFunction, WorkerProcess, can_fork, packed, unpacked
-from datasets_core.engines.threads import Job, in_thread
+from datasets_core.engines.threads import CallWindow, Daemons
 from datasets_core.errors import ConfigurationError, WorkerDiedError, logger_of
 
 T = TypeVar("T")
@@ -47,7 +42,6 @@ _GRACE_SECONDS = 1.0  # in which a job says itself where it hangs, unless it han
 _LOOK_SECONDS = 0.1  # between two looks at `stop`
 _WAIT_SECONDS = 0.5  # of one wait: Python misses a Ctrl-C that comes in the moment before it, until it is over
 _SILENT_SECONDS = 60.0  # behind which the log says what is waited for
-_END_SECONDS = 1.0  # for a thread, when this process ends
 _MOST_ROWS = 256
 _PIECE_SECONDS = 0.03
 
@@ -72,10 +66,8 @@ def call_in_process(
     return process.call(function, *arguments, retries=retries, job=job, on_retry=on_retry)
 
 
-class Workers:
-    """Threads, each with a worker process if requested; the first calls start them.
-
-    The garbage collector may close them at any point, so only reentrant locks are used.
+class Workers(Daemons):
+    """Threads that last until they are closed, each with a worker process if requested.
 
     Args:
         count: number of threads.
@@ -84,16 +76,10 @@ class Workers:
     """
 
     def __init__(self, count: int, *, has_processes: bool, forks: bool = False) -> None:
-        self._count, self._has_processes, self._pid = count, has_processes, os.getpid()
-        self._waiting: list[tuple[int, int, Future[Any], Callable[[], Any]]] = []
-        self._order = itertools.count()
-        self._lock = threading.RLock()
-        self._signals: SimpleQueue[bool] = SimpleQueue()
-        self._threads: list[Job[None]] = []
+        self._has_processes, self._pid = has_processes, os.getpid()
         self._processes: list[WorkerProcess] = []
         self._forked: list[WorkerProcess] = []  # and not yet taken by a thread
-        self._is_closed = False
-        _OPEN.add(self)
+        super().__init__("datasets_core-worker", lambda: count, lasts=True)
         try:
             for _ in range(count if forks else 0):
                 process = WorkerProcess()
@@ -103,74 +89,30 @@ class Workers:
             self.close()
             raise
 
-    def submit(self, call: Callable[[], R], priority: int) -> Future[R]:
-        """Start a call as soon as a thread is free, before waiting calls with higher numbers."""
-        future: Future[R] = Future()
-        with self._lock:
-            run: Callable[[], Any] = partial(copy_context().run, call)
-            heapq.heappush(self._waiting, (priority, next(self._order), future, run))
-            if len(self._threads) < self._count:
-                self._threads.append(in_thread(self._run, "datasets_core-worker"))
-        self._signals.put(True)
-        return future
-
     def _run(self) -> None:
-        process = None
-        if self._has_processes:
-            with self._lock:
-                process = _here.process = self._forked.pop() if self._forked else WorkerProcess()
-                self._processes.append(process)
+        if not self._has_processes:
+            super()._run()
+            return
+        with self._lock:
+            process = _here.process = self._forked.pop() if self._forked else WorkerProcess()
+            self._processes.append(process)
         try:
-            while self._signals.get() and not self._is_closed:
-                with self._lock:
-                    _, _, future, call = heapq.heappop(self._waiting)
-                _set_result(future, call)
-                del future, call  # or the rows of the last call stay until the next
+            super()._run()
         finally:
-            if process is not None:
-                process.end()
+            process.end()
 
-    def close(self) -> None:
-        """End the threads after their current calls, and the processes immediately."""
+    def close(self, wait_seconds: float | None = 0.0) -> None:
+        """See `Daemons.close`; the processes end immediately."""
         if self._pid != os.getpid():  # of the process that this one was forked from
             return
-        self._is_closed = True
-        for _ in self._threads:
-            self._signals.put(False)
+        super().close()  # no thread takes a process any more
         with self._lock:
             untaken, self._forked = self._forked, []
         for process in untaken:
             process.end()
         for process in self._processes:
             process.kill()
-
-    def join(self, seconds: float | None = None) -> None:
-        """Wait until the threads have ended; at most `seconds` for each."""
-        for thread in self._threads if self._pid == os.getpid() else ():
-            thread.join(seconds)
-
-
-def _set_result(future: Future[Any], call: Callable[[], Any]) -> None:
-    if not future.set_running_or_notify_cancel():
-        return
-    try:
-        found = call()
-    except BaseException as error:
-        future.set_exception(error)
-    else:
-        future.set_result(found)
-
-
-_OPEN: weakref.WeakSet[Workers] = weakref.WeakSet()
-
-
-@atexit.register
-def _end_all() -> None:
-    """End all processes, and all threads, before libraries are unloaded."""
-    for workers in list(_OPEN):
-        workers.close()
-    for workers in list(_OPEN):
-        workers.join(_END_SECONDS)
+        super().close(wait_seconds)
 
 
 def done(
@@ -187,7 +129,7 @@ def done(
     """Yield each job with its result.
 
     Args:
-        submit: see `Workers.submit`.
+        submit: see `Daemons.submit`.
         work: called with a job, in a worker.
         jobs: taken by the reading thread; an error while taking one is raised after the results of earlier jobs.
         window: maximum number of jobs that are in progress, or finished but not yielded.
@@ -195,13 +137,15 @@ def done(
         deadline, stop: see `Engine.run`.
         label: description of the work, for log messages about waiting.
     """
-    running: dict[Future[R], T] = {}
+    calls: CallWindow[R] = CallWindow(submit, window)
+    held: dict[Hashable, T] = {}
+    numbers = itertools.count()
     failure: Exception | None = None
     is_begun = is_over = False
     try:
         while True:
             is_late = deadline is not None and not deadline.remaining
-            while not (is_over or is_late) and len(running) < window and (is_begun or not _is_first_done(running)):
+            while not (is_over or is_late) and len(calls) < window and (is_begun or calls.ready(ordered=True) is None):
                 try:
                     job = next(jobs)
                 except StopIteration:
@@ -209,46 +153,35 @@ def done(
                 except Exception as error:  # its place is behind what runs
                     failure, is_over = error, True
                 else:
-                    running[submit(partial(work, job), len(running))] = job
-            if not running:
+                    held[number := next(numbers)] = job
+                    calls.add(number, 1, partial(work, job))
+            if not len(calls):
                 if is_late and not is_over:
                     raise TimeUp(())
                 break
-            future = _next_done(running, ordered, deadline, stop, label)
-            if future is None:
+            key = _next_done(calls, ordered, deadline, stop, label)
+            if key is None:
                 return
-            job = running.pop(future)
-            try:
-                found = future.result()
-            finally:
-                del future  # which an error would keep, and it the error
-            yield job, found
+            yield held.pop(key), calls.take(key)
             is_begun = True
         if failure is not None:
             raise failure
     finally:
-        for future in running:
-            future.cancel()
-
-
-def _is_first_done(running: dict[Future[R], T]) -> bool:
-    return bool(running) and next(iter(running)).done()
+        calls.close()
 
 
 def _next_done(
-    running: dict[Future[R], T], ordered: bool, deadline: Deadline | None, stop: threading.Event | None, label: str
-) -> Future[R] | None:
-    """Return the future with the next result; None once `stop` is set.
+    calls: CallWindow[R], ordered: bool, deadline: Deadline | None, stop: threading.Event | None, label: str
+) -> Hashable | None:
+    """Return the key of the next result; None once `stop` is set.
 
     Raises:
         TimeUp: no job is done, and the jobs did not stop themselves at the deadline.
     """
-    awaited = [next(iter(running))] if ordered else list(running)
     begun = told = time.monotonic()
     while not (stop is not None and stop.is_set()):
-        for future in awaited:
-            if future.done():
-                return future
+        if (key := calls.ready(ordered=ordered)) is not None:
+            return key
         now = time.monotonic()
         left = _SILENT_SECONDS if deadline is None else deadline.at + _GRACE_SECONDS - now
         if left <= 0:
@@ -256,7 +189,7 @@ def _next_done(
         if label and now >= told + _SILENT_SECONDS:
             told = now
             logger.warning("The next rows wait for %s, which has been running in a worker for %d seconds.", label, now - begun)
-        wait(awaited, min(left, _WAIT_SECONDS if stop is None else _LOOK_SECONDS), FIRST_COMPLETED)
+        calls.wait(min(left, _WAIT_SECONDS if stop is None else _LOOK_SECONDS), ordered=ordered)
     return None
 
 
@@ -310,8 +243,7 @@ class ThreadEngine:
                 stop.set()
             raise
         finally:
-            workers.close()
-            workers.join()
+            workers.close(None)
 
     def _work(self, function: Callable[[T], R], retries: int) -> Callable[[tuple[int, T]], R]:
         return lambda job: function(job[1])

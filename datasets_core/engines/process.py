@@ -106,7 +106,6 @@ class _Observer(cloudpickle.Pickler):  # type: ignore[misc]
         self.met: list[Any] = []
 
     def reducer_override(self, value: Any) -> Any:
-        """See `pickle.Pickler.reducer_override`."""
         if hasattr(value, "__qualname__") or isinstance(value, ModuleType):
             self.met.append(value)
         return super().reducer_override(value)

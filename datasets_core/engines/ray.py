@@ -57,7 +57,6 @@ class RayEngine(RemoteEngine):
         self.workers = workers or os.cpu_count() or 1
 
     def open(self) -> None:
-        """See `RemoteEngine.open`."""
         if not self._ray.is_initialized():
             address = self._address or os.environ.get("RAY_ADDRESS") or _started()
             try:

@@ -66,7 +66,8 @@ dataset.transforms.mapper: ColumnLengthError MapPlan MappedRows; distributed: sp
 split_for_process split_for_torch_process; due: Overdue; engines.deadline: Deadline TimeUp _Timer; engines.engine: Engine
 get_engine register_engine; engines.in_order: Pace; engines.local: Failure ProcessEngine ThreadEngine _Remade; engines.pool:
 Workers JobPace RemoteEngine; engines.process: _Forked _Nowhere _Observer _Pickler; engines.serial: SerialEngine;
-engines.threads: StallTimeout; engines.worker_pool: WorkerPool; engines.worker_process: SentFunction WorkerProcess; errors:
+engines.threads: CallWindow Endable StallTimeout; engines.worker_pool: WorkerPool; engines.worker_process: SentFunction
+WorkerProcess; errors:
 ColumnLimitError
 DecodingDisabledError InvalidConfigNameError MediaTypeError ArchiveError ArgumentTypeError BlockedVersionError CastError
 CellCastError ChecksumVerificationError ConfigurationError ConfinementUnavailableError DamagedRecordError DamagedShardError
@@ -189,7 +190,7 @@ RandomShuffleQueue parallel_read single_pass_read; slim.prefetching: PrefetchQue
 QueueRunners Runner; slim.reader_choice: _Adapted; slim.row_decoder: RowDecoder; slim.sample_queue: FirstInFirstOut
 RandomQueue; slim.sample_reader: SampleBlock SampleReader; slim.sample_readers: FixedLengthRecordReader TextLineReader
 WholeFileReader _BlockReader; slim.sample_stream: SampleStream _Point; slim.sequence_decoder: TFSequenceExampleDecoder;
-slim.sparse_handler: SparseTensor; slim.threads: OwnThreads; slim.torch_samples: as_torch; slim.unit_threads:
+slim.sparse_handler: SparseTensor; slim.torch_samples: as_torch; slim.unit_threads:
 ThreadsClosedError UnitThreads _Buffer; slim.work_units: WorkUnits; store.beside: FieldsShard; store.chunks:
 ChangedRowsError Chunks; store.code_reach: Reach; store.commit: Staging; store.comparison: _Comparison _Side; store.content:
 RowDigest; store.derived_shard: DerivedShard; store.difference: Difference RowDifference; store.file_structure: FilePlaces

@@ -9,13 +9,13 @@ import pytest
 
 from datasets_core import files
 from datasets_core.engines import threads
-from datasets_core.engines.threads import Daemons, HostPauses, RetryPolicy, StallTimeout, StoppedError, renewed_after_fork
+from datasets_core.engines.threads import Daemons, HostPauses, RetryPolicy, renewed_after_fork
 from datasets_core.errors import DownloadError
 from datasets_core.fetch.checksums import DownloadConfig
 from datasets_core.fetch.disk_cache import RangeCache
 from datasets_core.fetch.http import Credentials, HttpClient
 from datasets_core.fetch.hub.files import HubDownloads
-from datasets_core.fetch.ranges.file import FileVersion
+from datasets_core.fetch.ranges.file import FileVersion, StallTimeout, StoppedError
 from datasets_core.fetch.ranges.http import HttpTransport
 from datasets_core.fetch.ranges.reader import Pieces, TransportRanges
 from datasets_core.fetch.ranges.stores import StoreTransport
@@ -170,7 +170,7 @@ def test_too_long_a_wait_is_an_error_that_names_what_for(pool, hand_clock):
     job = pool.submit(lambda: [hand_clock.jumps(61), ended.wait(60)])
     with pytest.raises(DownloadError, match=r"http://h/a: 0 of 5,000 bytes arrived in 61 seconds.*stream_timeout_seconds"):
         stall_timeout.waited_for(job, pool)
-    assert job.done.wait(60)
+    assert job.wait(60)
     with pytest.raises(StoppedError):
         stall_timeout.told(1)
 
@@ -190,7 +190,7 @@ def test_what_waits_behind_a_held_up_thread_is_begun_when_that_is_given_up(pool)
     behind = [pool.submit(lambda number=number: number) for number in range(3)]
     for job in held:
         pool.leave(job)
-    assert [job.done.wait(60) and job.result() for job in behind] == [0, 1, 2]
+    assert [job.wait(60) and job.result() for job in behind] == [0, 1, 2]
     gate.set()
 
 
@@ -200,7 +200,7 @@ def test_what_waits_behind_work_that_nobody_waits_for_is_begun_in_the_end(pool, 
     job = pool.submit(lambda: [gate.is_set(), 7])
     assert StallTimeout("x", 1, seconds=60).waited_for(job, pool) == [False, 7]
     gate.set()
-    assert all(each.done.wait(60) for each in held)
+    assert all(each.wait(60) for each in held)
 
 
 def test_the_time_in_the_queue_is_no_silence(pool, hand_clock):

@@ -358,7 +358,7 @@ def test_what_waits_is_told_that_the_queue_is_closed():
 
     waiting = threading.Thread(target=wait)
     waiting.start()
-    while queue.size() == 0 and not queue._ahead.threads:
+    while queue.size() == 0 and not queue._ahead.is_begun:
         pass
     gate_opener = threading.Timer(0.2, gate.set)
     gate_opener.start()

@@ -18,6 +18,7 @@ import pyarrow as pa
 from datasets_core.building.write.row_keys import Words, sorted_order
 from datasets_core.config import settings
 from datasets_core.errors import DatasetDiskError
+from datasets_core.features.arrow import taken
 from datasets_core.files import disk_errors
 from datasets_core.store.manifest import ShardRecord
 from datasets_core.store.writer import ShardWriter
@@ -227,14 +228,14 @@ class _Rows:
             pairs = zip(owners.tolist(), places.tolist(), strict=True)
             return pa.concat_batches([self._pieces[owner].slice(place, 1) for owner, place in pairs])
         if len(self._pieces) == 1:
-            return self._pieces[0].take(index_array(places))
+            return taken(self._pieces[0], places)
         by_owner = np.argsort(owners, kind="stable")
         back = np.empty(len(wanted), np.int64)
         back[by_owner] = np.arange(len(wanted))
         ends = np.cumsum(np.bincount(owners, minlength=len(self._pieces)))[:-1]
         parts = zip(self._pieces, np.split(places[by_owner], ends), strict=True)
-        found = [piece.take(index_array(part)) for piece, part in parts if len(part)]
-        return pa.concat_batches(found).take(index_array(back))
+        found = [taken(piece, part) for piece, part in parts if len(part)]
+        return taken(pa.concat_batches(found), back)
 
 
 class RunWriter:

@@ -16,7 +16,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from datasets_core.engines.threads import RetryPolicy, StallTimeout
+from datasets_core.engines.threads import RetryPolicy
 from datasets_core.errors import DataFilesNotFoundError, DownloadError, FileChangedError, UrlNotFoundError
 from datasets_core.fetch.http import Credentials, HttpClient
 from datasets_core.fetch.ranges.file import (
@@ -26,6 +26,7 @@ from datasets_core.fetch.ranges.file import (
     LocalRanges,
     NoRangesError,
     OpenedRanges,
+    StallTimeout,
     Transport,
     cut,
     merged,
