@@ -28,9 +28,9 @@ _IDLE = "300 s"  # after which a local cluster ends whose driver was killed
 class DaskEngine(RemoteEngine):
     """Jobs in the workers of a Dask cluster.
 
-    The cluster is that of `client`, or the one at `address`; otherwise the one in the variable `DASK_SCHEDULER_ADDRESS`, or
-    that of the program's own client, if there is one; otherwise a cluster on this machine, which ends with the engine.  The
-    scheduler's setting `distributed.scheduler.allowed-failures` limits how often a job is run again after its worker died.
+    The cluster is that of `client`, or the one at `address`, in `DASK_SCHEDULER_ADDRESS`, or of the program's own client, if
+    there is one; otherwise a cluster on this machine, which ends with the engine.  The scheduler's setting
+    `distributed.scheduler.allowed-failures` limits how often a job is run again after its worker died.
 
     Args:
         workers: number of processes of a local cluster, and of jobs that run at once; None: all processors, or all workers.
@@ -110,17 +110,14 @@ class DaskEngine(RemoteEngine):
         from distributed.deploy.subprocess import SubprocessCluster  # part of what was imported
 
         folder = folder_of_cluster("dask")
-        rules: dict[str, Any] = {
-            "allowed_failures": self._allowed_failures,
-            "idle_timeout": _IDLE,
-            "scheduler_file": os.path.join(folder, "scheduler.json"),
-        }
+        rules = {"allowed_failures": self._allowed_failures, "idle_timeout": _IDLE}
+        where: Any = {"scheduler_file": os.path.join(folder, "scheduler.json")}
         no_address: Any = None  # which the type of the argument forgets
         cluster = SubprocessCluster(
             n_workers=self.workers,
             threads_per_worker=1,
             dashboard_address=no_address,
-            scheduler_kwargs=rules,
+            scheduler_kwargs={**rules, **where},
             worker_kwargs={"local_directory": folder, "memory_limit": 0, "dashboard": False},
             silence_logs=logging.CRITICAL,
         )
