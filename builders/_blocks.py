@@ -516,7 +516,6 @@ class _Ended(Sparse):
         self._at, self._size = 0, len(self._data)
 
     def read(self, size: int = -1, /) -> Any:
-        """See `io.RawIOBase.read`."""
         start = self._at
         self._at = self._size if size < 0 else min(self._size, start + size)
         return self._data[start : self._at]

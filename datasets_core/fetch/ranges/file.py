@@ -50,19 +50,15 @@ class SeekableFile(io.RawIOBase):
     _at = 0
 
     def readable(self) -> bool:
-        """See `io.RawIOBase.readable`."""
         return True
 
     def seekable(self) -> bool:
-        """See `io.RawIOBase.seekable`."""
         return True
 
     def tell(self) -> int:
-        """See `io.RawIOBase.tell`."""
         return self._at
 
     def seek(self, offset: int, whence: int = os.SEEK_SET, /) -> int:
-        """See `io.RawIOBase.seek`."""
         self._at = offset + {os.SEEK_SET: 0, os.SEEK_CUR: self._at, os.SEEK_END: self._size}[whence]
         return self._at
 
