@@ -5,11 +5,14 @@ An engine has its workers for one run; a `WorkerPool` for as long as the stream 
 
 from __future__ import annotations
 
+import contextlib
 import itertools
 import os
 import platform
+import shutil
 import socket
 import sys
+import tempfile
 import threading
 import time
 from bisect import insort
@@ -20,6 +23,7 @@ from contextlib import contextmanager
 from functools import partial
 from typing import Any, ClassVar, Self, TypeVar
 
+from datasets_core import files
 from datasets_core._version import __version__
 from datasets_core.config import using
 from datasets_core.engines.deadline import RETRIES, Deadline, TimeUp
@@ -44,14 +48,22 @@ _PIECE_SECONDS = 0.03
 _here = threading.local()
 
 
-def call_in_process(function: SentFunction, *arguments: Any, retries: int = RETRIES, job: int | None = None) -> Any:
+def call_in_process(
+    function: SentFunction,
+    *arguments: Any,
+    retries: int = RETRIES,
+    job: int | None = None,
+    on_retry: Callable[[], object] = bool,
+) -> Any:
     """Call a function in the worker process of this thread, or in this process if there is none.
 
     Raises:
         WorkerDiedError: the process ended without an answer, and so did the `retries` processes after it.
     """
     process: WorkerProcess | None = getattr(_here, "process", None)
-    return function.call(*arguments) if process is None else process.call(function, *arguments, retries=retries, job=job)
+    if process is None:
+        return function.call(*arguments)
+    return process.call(function, *arguments, retries=retries, job=job, on_retry=on_retry)
 
 
 class Workers(Daemons):
@@ -215,8 +227,16 @@ class ThreadEngine:
         has_processes = not self.shares_memory
         workers = Workers(count, has_processes=has_processes, forks=has_processes and can_fork())
         options: dict[str, Any] = {"ordered": ordered, "deadline": deadline, "stop": stop}
+        pace = JobPace(getattr(function, "__qualname__", type(function).__qualname__))
+
+        def paced() -> Iterator[tuple[int, T]]:
+            for index, job in enumerate(jobs):
+                pace.begun(index, job)
+                yield index, job
+
         try:
-            for (index, _), result in done(workers.submit, work, enumerate(jobs), window or 2 * count, **options):
+            for (index, _), result in done(workers.submit, work, paced(), window or 2 * count, **options):
+                pace.ended(index)
                 yield index, result
         except BaseException:
             if stop is not None:
@@ -237,13 +257,18 @@ class ProcessEngine(ThreadEngine):
     """
 
     shares_memory: ClassVar[bool] = False
+    retried: int = 0
+    """Number of jobs that were begun again since their worker died."""
     is_named: bool = True
     """False if only `num_proc` asks for it: threads may do work that releases the interpreter's lock."""
 
     def _work(self, function: Callable[[T], R], retries: int) -> Callable[[tuple[int, T]], R]:
         sent = SentFunction(function, getattr(function, "__qualname__", type(function).__qualname__), is_of_rows=False)
         _ = sent.packed  # here, where it fails at once
-        return lambda job: call_in_process(sent, job[1], retries=retries, job=job[0])
+        return lambda job: call_in_process(sent, job[1], retries=retries, job=job[0], on_retry=self._count)
+
+    def _count(self) -> None:
+        self.retried += 1
 
 
 # -- in a worker of another library ------------------------------------------------------------------------------------
@@ -335,22 +360,26 @@ class JobPace:
 
     def __init__(self, label: str) -> None:
         self._label, self._since, self._took, self._told = label, dict[int, float](), list[float](), set[int]()
+        self._names: dict[int, str] = {}
 
-    def begun(self, index: int) -> None:
+    def begun(self, index: int, job: Any = None) -> None:
         """Record that a job was submitted."""
         self._since[index] = time.monotonic()
+        if isinstance(name := getattr(job, "name", None), str):
+            self._names[index] = name
 
     def ended(self, index: int) -> None:
         """Record that a job is done, and check the others."""
         now = time.monotonic()
         insort(self._took, now - self._since.pop(index, now))
+        self._names.pop(index, None)
         for slow in self.stragglers(now) if now - min(self._since.values(), default=now) >= _SLOW_SECONDS else ():
             self._told.add(slow)
             median = self._took[len(self._took) // 2]
             logger.warning(
-                "Job %d of %s has been running for %.0f seconds; half of the others took at most %.1f.",
-                slow,
+                "%s: job %s has been running for %.0f seconds; half of the others took at most %.1f.",
                 self._label,
+                f"{slow} ({name})" if (name := self._names.get(slow)) else slow,
                 now - self._since[slow],
                 median,
             )
@@ -370,11 +399,13 @@ class RemoteEngine:
         shares_memory: see `Engine`.
         spans_machines: True if workers may be on other machines.
         workers: number of jobs that run at once, if known.
+        retried: number of jobs that were begun again since their worker died, as far as the other library reports it.
     """
 
     shares_memory = False
     spans_machines = True
     workers: int = 1
+    retried: int = 0
 
     def run(
         self,
@@ -401,7 +432,7 @@ class RemoteEngine:
             index, job = call()
             future = self._start(function if self.shares_memory else sent, head, index, job, retries)
             begun.add(future)
-            pace.begun(index)
+            pace.begun(index, job)
             future.add_done_callback(begun.discard)
             return future
 
@@ -436,6 +467,25 @@ class RemoteEngine:
 
     def __exit__(self, *_: object) -> None:
         self.close()
+
+
+_LEFT_SECONDS = 600.0  # a local cluster ends within them when its driver was killed
+
+
+def folder_of_cluster(kind: str, parent: str | None = None) -> str:
+    """Make the temporary folder of a cluster on this machine; those of drivers that were killed are removed.
+
+    Args:
+        kind: a short name of the cluster.
+        parent: where; None for the usual place of temporary folders.
+    """
+    place, prefix = parent or tempfile.gettempdir(), f"dc-{kind}.tmp-"
+    for entry in os.scandir(place):
+        if entry.name.startswith(prefix) and files.owner_is_alive(entry.path) is False:
+            with contextlib.suppress(OSError):  # another process removes it
+                if entry.stat().st_mtime < time.time() - _LEFT_SECONDS:
+                    shutil.rmtree(entry.path)
+    return tempfile.mkdtemp(prefix=f"{prefix}{os.getpid()}-", dir=place)
 
 
 def _taken(found: Any) -> Any:

@@ -197,7 +197,7 @@ RowDigest; store.derived_shard: DerivedShard; store.difference: Difference RowDi
 FileStructure Span; store.filled: FilledShard; store.fingerprint: Hasher; store.garbage: Garbage; store.identity:
 ValueWriter _Missing; store.index_cache: IndexCache; store.layout: StagingName; store.lazy_shards: LazyShards;
 store.manifest: Manifest ShardRecord SourceRecord; store.source: Chosen; store.shard_records: ShardIndex IndexedSplit
-_OfSplit _Names; store.module_state: ModuleStateError _Seeing; store.one_type:
+_OfSplit _Names; store.module_state: ModuleStateError _Named _Seeing; store.one_type:
 IncomparableError; store.paired_columns: FeatureChange PairedColumn; store.pieces: BatchLocations BatchRows BatchRowsOf
 RowRanges HasLocations PartSummer PartSums; store.places: Places; store.readers: Reader
 _ArrowReader _ParquetReader _StreamReader _PartReader;
@@ -250,7 +250,7 @@ OneShotIterator; engines.executor: ExecutorEngine; engines.ray: RayEngine; engin
 _Correlations _Overlap _Pass _Report; viewer.queries: View _Base; viewer.pictures: Picture Pictures _Coder _StoppedError
 _PairCounts;
 viewer.cells: Limits; viewer.opening: Opened; viewer.media: Content; viewer.server: Viewer; building.write.exchange:
-Exchange; store.diff: _Tables; io.tfds: TfdsForm TfdsRows; stream.io.write: _Attempt;
+Exchange JobPlan; store.diff: _Tables; io.tfds: TfdsForm TfdsRows; stream.io.write: _Attempt;
 tfds.reading: SerializedParser; dataset.dataset: Clusters
 """
 
