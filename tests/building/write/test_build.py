@@ -290,8 +290,10 @@ def test_errors_of_the_library_pass_as_they_are(tmp_path):
             yield 1, {"number": 1, "text": "a"}
             raise FileFormatError("a.csv", "is broken", line=3)
 
-    with pytest.raises(FileFormatError, match=r"a\.csv, line 3: is broken"):
+    with pytest.raises(FileFormatError) as caught:
         built(Fails, tmp_path)
+    assert str(caught.value.file).endswith("a.csv")
+    assert caught.value.line == 3
 
 
 @pytest.mark.parametrize(
@@ -810,8 +812,9 @@ def test_a_source_that_changes_while_it_is_read_is_refused_and_nothing_is_commit
             source.write_text("22")
             yield 0, {"number": int(content), "text": ""}
 
-    with pytest.raises(FileFormatError, match=r"numbers\.txt: changed while it was read"):
+    with pytest.raises(FileFormatError) as caught:
         built(Reads, tmp_path / "cache")
+    assert str(caught.value.file).endswith("numbers.txt")
     assert not list(tmp_path.rglob("*.arrow"))
     Reads._generate_examples = lambda self, path: [(0, {"number": int(source.read_text()), "text": ""})]
 

@@ -267,8 +267,9 @@ def test_another_version_is_never_read(way: Way) -> None:
         version = FileVersion(version.size + 1, version.tag)
     else:
         way.change(BODY_TRANSPORTS[::-1], "a.bin")
-    with pytest.raises(FileChangedError, match=r"a\.bin"):
+    with pytest.raises(FileChangedError) as caught:
         transport.get_ranges([(5, 9)], version, _stall_timeout())
+    assert str(caught.value.file).endswith("a.bin")
 
 
 def test_what_is_not_there_is_told(way: Way) -> None:
