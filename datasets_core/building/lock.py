@@ -51,6 +51,7 @@ _KEYS = (
     *("form", "dataset", "config", "version", "options", "commit", "script", "files", "features", "splits", "fingerprint"),
     "library_versions",
 )
+_RESTORE = "Restore the file, or build again"
 _MAX_BYTES = 256 << 20
 _SHA256 = re.compile(r"[0-9a-f]{64}")
 _AGAIN = "Create the lock again with lock_dataset(...)"
@@ -608,9 +609,7 @@ class Present:
             status = os.stat(place)
         except OSError as error:
             raise DataFilesNotFoundError(
-                f"{place}, a source of the dataset, cannot be read: {error.strerror}",
-                advice="Restore the file, or build again",
-                file=place,
+                f"{place}, a source of the dataset, cannot be read: {error.strerror}", advice=_RESTORE, file=place
             ) from error
         key = (place, status.st_size, status.st_mtime_ns)
         if key not in self._known:
@@ -637,9 +636,7 @@ class Present:
             return now
         found = entry(source.path, self._builder.storage_options)
         if found is None:
-            raise DataFilesNotFoundError(
-                f"{url}, a source of the dataset, no longer exists. Restore the file, or build again.", file=url
-            )
+            raise DataFilesNotFoundError(f"{url}, a source of the dataset, no longer exists", advice=_RESTORE, file=url)
         now = LockedFile("url", url, found.size, None, found.identity)
         locked = next((file for file in (self._lock and self._lock.files) or () if file.place == url), None)
         if locked is not None and locked.etag and is_same(LockedFile("url", url, locked.size, None, locked.etag), now):
