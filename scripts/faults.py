@@ -817,6 +817,7 @@ def _copy(source: str, target: str) -> None:
 
 
 def _plain_name(name: str) -> str:
+    name = re.sub(r"(-of-\d{5})-[0-9a-f]{16}(?=\.arrow)", r"\1", name)  # of a shard that was built again
     return re.sub(r"[0-9a-f]{8,}", "H", re.sub(r"-\d+-[0-9a-f]{8}\b", "-P-H", name))
 
 
