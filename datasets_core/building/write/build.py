@@ -70,7 +70,7 @@ from datasets_core.building.write.jobs import (
 )
 from datasets_core.building.write.reorder import Ordering
 from datasets_core.building.write.row_keys import Clash, as_json, from_json
-from datasets_core.building.write.runs import Run, run_bytes
+from datasets_core.building.write.runs import Run, is_as_written, run_bytes
 from datasets_core.config import has_alias, settings
 from datasets_core.engines.deadline import SerialEngine, TimeUp
 from datasets_core.engines.threads import followed
@@ -86,7 +86,7 @@ from datasets_core.errors import (
 from datasets_core.features.schema import Features
 from datasets_core.features.unordered import Facts
 from datasets_core.fetch import disk_cache
-from datasets_core.fetch.checksums import VerificationMode, digest_of
+from datasets_core.fetch.checksums import VerificationMode
 from datasets_core.meta.row_blocks import RowBlocks
 from datasets_core.meta.split_info import SplitDict, SplitInfo
 from datasets_core.progress import FileMeter, Meter, is_seen, metered, progress, told
@@ -176,7 +176,7 @@ def _is_whole(result: ShardResult, folder: str, exchange: Exchange | None) -> bo
         return all(os.path.basename(name) == name and exchange.size(name) == size for name, size in files_of(result))
     return all(
         os.path.basename(name) == name and _size(os.path.join(folder, name)) == size for name, size in files_of(result)
-    ) and all(digest_of(os.path.join(folder, shard.name)).hexdigest() == shard.sha256 for shard in result.shards)
+    ) and all(is_as_written(os.path.join(folder, shard.name), shard) for shard in result.shards)
 
 
 def _size(path: str) -> int:
