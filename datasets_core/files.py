@@ -253,6 +253,9 @@ def join(base: str, *parts: str) -> str:
     return os.path.join(base, *parts)
 
 
+_PACKED_TARS = {".tgz": "gzip", ".tbz2": "bz2", ".tbz": "bz2", ".txz": "xz"}
+
+
 def filesystem(path: str, storage_options: dict[str, Any] | None = None) -> tuple[Any, str]:
     """Return the fsspec file system of a URL, and the path inside it.
 
@@ -262,8 +265,12 @@ def filesystem(path: str, storage_options: dict[str, Any] | None = None) -> tupl
     """
     import fsspec  # 60 ms that local paths do without
 
+    options = storage_options or {}
+    packed = _PACKED_TARS.get(os.path.splitext(path)[1].lower())
+    if packed is not None and path.startswith("tar://"):  # fsspec does not know these endings
+        options = {**options, "tar": {"compression": packed, **options.get("tar", {})}}
     try:
-        fs, inner = fsspec.core.url_to_fs(path, **(storage_options or {}))
+        fs, inner = fsspec.core.url_to_fs(path, **options)
     except ImportError as error:
         raise _missing_package(path, error) from error
     except ValueError as error:
