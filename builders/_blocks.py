@@ -16,6 +16,7 @@ import pyarrow as pa
 
 from datasets_core.config import check_schema
 from datasets_core.errors import DatasetsCoreError, FileFormatError
+from datasets_core.features.arrow import validate
 from datasets_core.fetch.ranges.file import FileVersion, LocalRanges, RangeFile, SeekableFile
 from datasets_core.fetch.remote import RemoteFile
 from datasets_core.fetch.streaming import ranges_of
@@ -477,7 +478,7 @@ class ArrowBlocks(BlockSource["_Footer"]):
             tail = [] if self._tail is None else [self._tail]
             with sparse.holding([*(fetched or []), *tail, (size - len(footer.data), footer.data)]):
                 batch = pa.ipc.open_file(sparse).get_batch(block)
-            batch.validate(full=True)
+            validate(batch)
             if batch.num_rows != footer.rows[block]:
                 raise ValueError(f"its record batch {block} has {batch.num_rows} of {footer.rows[block]} rows")
         yield batch if columns is None else batch.select(list(columns))
@@ -515,7 +516,6 @@ class _Ended(Sparse):
         self._at, self._size = 0, len(self._data)
 
     def read(self, size: int = -1, /) -> Any:
-        """See `io.RawIOBase.read`."""
         start = self._at
         self._at = self._size if size < 0 else min(self._size, start + size)
         return self._data[start : self._at]
@@ -623,7 +623,7 @@ def read_arrow(source: Source) -> Iterator[pa.RecordBatch]:
                 if not head.startswith(_FILE_MAGIC) and not _ends(handle, head):
                     raise ValueError("the stream has no end mark: it is truncated, or its writer was not closed")
                 break
-            batch.validate(full=True)
+            validate(batch)
         except (pa.ArrowException, OSError, ValueError) as error:
             raise source.fault(f"is damaged ({error})", row=row, advice=_ADVICE) from error
         row += batch.num_rows

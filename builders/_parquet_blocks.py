@@ -15,6 +15,7 @@ import pyarrow as pa
 
 from datasets_core.config import check_schema, settings
 from datasets_core.errors import DatasetsCoreError, FileFormatError, logger_of
+from datasets_core.features.arrow import validate
 from datasets_core.features.formats.formats import RowFormat
 from datasets_core.features.schema import Features
 from datasets_core.fetch.ranges.file import RangeFile
@@ -260,7 +261,7 @@ class ParquetBlocks(BlockSource["_Footer"]):
                 rows = self._options.batch_size or piece_rows(group.num_rows, group.total_byte_size)
                 threads = group.total_byte_size > _THREADED_BYTES
                 for batch in file.iter_batches(rows, row_groups=[block], columns=names, use_threads=threads):
-                    batch.validate(full=True)  # pyarrow accepts strings that are not UTF-8, and invalid keys of dictionaries
+                    validate(batch)  # pyarrow accepts strings that are not UTF-8, and invalid keys of dictionaries
                     row += batch.num_rows
                     if batch.num_rows:
                         yield in_order(batch, schema)
@@ -374,7 +375,7 @@ def _read(source: Source, options: ParquetConfig, handle: Any, told: Groups | No
         if (twice := repeated(schema.names)) is not None:
             raise ValueError(f"two of its columns are named {twice!r}")
         for batch in batches:
-            batch.validate(full=True)  # pyarrow accepts strings that are not UTF-8, and any keys of dictionaries
+            validate(batch)  # pyarrow accepts strings that are not UTF-8, and any keys of dictionaries
             row += batch.num_rows
             if batch.num_rows:
                 yield batch

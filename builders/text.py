@@ -18,6 +18,7 @@ import pyarrow as pa
 from datasets_core.building.hooks import BuilderConfig
 from datasets_core.building.marks import Mark
 from datasets_core.errors import ConfigurationError
+from datasets_core.features.arrow import are_valid_texts
 
 from ._source import Grid, Source, TextBytes, invalid_utf8, text_reader
 from ._tables import FileBuilder
@@ -122,6 +123,8 @@ def text_blocks(
 
 
 def _check(source: Source, column: pa.Array, offset: int) -> None:
+    if are_valid_texts(column):
+        return
     try:
         column.validate(full=True)
     except pa.ArrowInvalid:

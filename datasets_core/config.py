@@ -127,7 +127,8 @@ class Config:
             pixels equal those of TensorFlow.
         verify_reads: when the bytes of record batches are compared with their recorded checksums, once for each batch of a
             mapped file in a process: "sequential" when a batch is read as a whole (iteration, `map`, exports), or when up to 16
-            MiB in the page cache are first read; "all" always before rows are read; "never" (`DATASETS_VERIFY_READS`).
+            MiB in the page cache are first read, and one of 32 of a file that a process has compared whole since the machine
+            was started; "all" always before rows are read; "never" (`DATASETS_VERIFY_READS`).
         start_method: how worker processes of `map`, `filter`, exports and builds start (`DATASETS_START_METHOD`): "fork" copies
             this process, with all that was set in its modules; "spawn" starts Python again; "auto" forks on Linux, unless
             CUDA is initialized or a library is imported whose threads do not survive a fork (JAX, TensorFlow, Polars, gRPC,
@@ -147,7 +148,7 @@ class Config:
     max_shard_bytes: int = 500_000_000
     batch_bytes: int = 8 << 20
     batch_rows: int = 1 << 16
-    sort_bytes: int = 512 << 20
+    sort_bytes: int = 1 << 30
     max_retries: int = 5
     connect_timeout_seconds: float = 10.0
     read_timeout_seconds: float = 20.0

@@ -406,7 +406,7 @@ def _remote_entry(path: str, info: dict[str, Any]) -> FileEntry:
 
 @contextlib.contextmanager
 def disk_errors(path: str, *, needed: int | None = None, action: str = "write") -> Iterator[None]:
-    """Convert system errors (full, read-only, too many files) to `DatasetDiskError`; `path` is used if they name no file."""
+    """Convert system errors (full, read-only, too many files) to `DatasetDiskError`; `path` is used if they name no path."""
     try:
         yield
     except DatasetsCoreError:
@@ -414,7 +414,9 @@ def disk_errors(path: str, *, needed: int | None = None, action: str = "write") 
     except OSError as error:
         if error.errno not in _DISK_ERRORS and os.strerror(errno.ENOMEM) not in str(error):  # pyarrow has no number for it
             raise
-        named = str(error.filename or path)
+        if error.errno == errno.EBADF and isinstance(error.__context__, OSError):
+            error = error.__context__  # `shutil` closes once more what could not be closed
+        named = str(error.filename) if os.sep in str(error.filename or "") else path  # `shutil` names what is in an open folder
         raise DatasetDiskError.of(error, named, needed=needed, free=free_bytes(named), action=action) from error
 
 

@@ -10,6 +10,7 @@ import time
 import warnings
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from contextvars import ContextVar
 from typing import Any, Protocol, TextIO
 
 
@@ -35,7 +36,7 @@ class _PrintedLines:
 
     def __init__(self, stage: str, total: int | None, unit: str, seconds: float) -> None:
         self._stage, self._total, self._unit, self._seconds = stage, total, unit, seconds
-        self._done, self._printed = 0, False
+        self._done, self._printed, self.jobs = 0, False, ""
         self._lock = threading.Lock()
         self._began = self._spoken = time.monotonic()
 
@@ -57,9 +58,16 @@ class _PrintedLines:
         if self._total:
             text = f"{self._stage}: {self._done:,} of {self._total:,} {self._unit} ({self._done / self._total:.0%})"
         text += f", {took:.0f} s"
+        if self._done and took >= 1:
+            text += f", {self._done / took:,.0f} {self._unit}/s"
         if self._total and 0 < self._done < self._total:
             text += f", about {took / self._done * (self._total - self._done):.0f} s left"
-        print(text, file=sys.stderr, flush=True)
+        print(f"{text}, {self.jobs}" if self.jobs else text, file=sys.stderr, flush=True)
+
+    @property
+    def total(self) -> int | None:
+        """Number of units, if known."""
+        return self._total
 
 
 class Switch:
@@ -148,7 +156,8 @@ def progress(stage: str, *, total: int | None = None, unit: str = "rows") -> Ite
     if not (switch.is_forced or _is_notebook(stream) or _is_terminal(stream)):
         lines = _PrintedLines(stage, total, "bytes" if unit == "B" else unit, _line_seconds())
         try:
-            yield lines
+            with _as_current(lines):
+                yield lines
         finally:
             lines.close()
         return
@@ -161,8 +170,9 @@ def progress(stage: str, *, total: int | None = None, unit: str = "rows") -> Ite
 
     shown = unit if unit == "B" else f" {unit}"
     # `miniters=1`: by its own guess tqdm passes over updates for seconds where the pace falls
-    width: dict[str, Any] = {"dynamic_ncols": True} if _knows_width(stream) else {"ncols": 80, "nrows": 24}
-    with tqdm(desc=stage, total=total, unit=shown, unit_scale=True, mininterval=0.1, miniters=1, **width) as bar:
+    look: dict[str, Any] = {"unit_scale": True, "mininterval": 0.1, "miniters": 1}
+    look |= {"dynamic_ncols": True} if _knows_width(stream) else {"ncols": 80, "nrows": 24}
+    with tqdm(desc=stage, total=total, unit=shown, **look) as bar, _as_current(bar):
         yield bar
 
 
@@ -172,6 +182,41 @@ def _knows_width(stream: TextIO) -> bool:
         return os.get_terminal_size(stream.fileno()).columns > 0
     except (OSError, ValueError):  # no terminal
         return True
+
+
+_shown: ContextVar[Any] = ContextVar("bar", default=None)
+
+
+@contextmanager
+def _as_current(bar: Any) -> Iterator[None]:
+    token = _shown.set(bar)
+    try:
+        yield
+    finally:
+        with contextlib.suppress(ValueError):  # a generator that is closed in another context
+            _shown.reset(token)
+
+
+def show_jobs(done: int, count: int, retried: int, seconds: float) -> None:
+    """Show the jobs of an engine next to the bar of the current stage, if it has one.
+
+    Args:
+        done, count: finished jobs, and all.
+        retried: number of jobs that were begun again since their worker died.
+        seconds: time since the first began.
+    """
+    bar = _shown.get()
+    if bar is None:
+        return
+    text = f"{done:,} of {count:,} jobs"
+    if retried:
+        text += f", {retried:,} {'retry' if retried == 1 else 'retries'}"
+    if not bar.total and 0 < done < count:  # else the bar itself says it
+        text += f", about {seconds / done * (count - done):.0f} s left"
+    if isinstance(bar, _PrintedLines):
+        bar.jobs = text
+    else:
+        bar.set_postfix_str(text, refresh=False)
 
 
 def _line_seconds() -> float:

@@ -127,7 +127,7 @@ def round_of(name: str, engine: Any, folder: str, chance: random.Random, count: 
 
 def litter() -> set[Path]:
     """The folders of local clusters."""
-    return {path for pattern in ("dc-ray-*", "datasets_core-dask-*") for path in Path(tempfile.gettempdir()).glob(pattern)}
+    return {path for pattern in ("dc-ray.tmp-*", "dc-dask.tmp-*") for path in Path(tempfile.gettempdir()).glob(pattern)}
 
 
 def main() -> None:

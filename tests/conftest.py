@@ -137,10 +137,12 @@ class _HandClock:
 def hand_clock(monkeypatch: pytest.MonkeyPatch) -> _HandClock:
     """The time of everybody who waits for bytes."""
     from datasets_core.engines import threads
+    from datasets_core.fetch.ranges import file
 
     made = _HandClock()
     monkeypatch.setattr(threads, "time", made)
-    monkeypatch.setattr(threads, "_LOG_SECONDS", 0.0)  # so that they look all the time
+    monkeypatch.setattr(file, "time", made)
+    monkeypatch.setattr(file, "_LOG_SECONDS", 0.0)  # so that they look all the time
     return made
 
 

@@ -388,3 +388,15 @@ def test_whether_a_file_can_be_written_is_known_beforehand(tmp_path: Path) -> No
 def test_an_error_of_the_library_in_a_write_stays_what_it_is(tmp_path: Path) -> None:
     with pytest.raises(DeniedAccessError, match="connect to"), files.disk_errors(str(tmp_path)):
         raise DeniedAccessError("connect to 'x'")
+
+
+def test_an_error_of_a_folder_that_is_removed_names_its_path_and_its_first_cause(tmp_path: Path) -> None:
+    def failing() -> None:  # as `shutil.rmtree` fails: in an open folder, whose descriptor it closes again
+        try:
+            raise OSError(errno.EIO, os.strerror(errno.EIO), "part.arrow")
+        finally:
+            raise OSError(errno.EBADF, os.strerror(errno.EBADF))
+
+    with pytest.raises(DatasetDiskError) as caught, files.disk_errors(str(tmp_path)):
+        failing()
+    assert (caught.value.path, os.strerror(errno.EIO) in str(caught.value)) == (str(tmp_path), True)

@@ -191,8 +191,9 @@ def test_a_script_in_worker_processes_gives_the_same_rows(script: Path, load: Ca
 
 
 def test_a_script_in_a_folder_may_be_refused(script: Path, load: Callable[..., Any]) -> None:
-    with pytest.raises(UntrustedScriptError, match=r"counted\.py"):
+    with pytest.raises(UntrustedScriptError) as caught:
         load(script, trust_remote_code=False)
+    assert str(caught.value.file).endswith("counted.py")
     assert load(script, split="train", trust_remote_code=True).num_rows == 10
 
 
@@ -390,8 +391,9 @@ def test_a_builder_of_a_built_dataset_knows_its_splits(tmp_path):
 def test_a_version_is_said_once(tmp_path: Path) -> None:
     with pytest.raises(TypeError, match=r"'x.py:1.0.0' and version='2.0.0'"):
         load_dataset("x.py:1.0.0", version="2.0.0")
-    with pytest.raises(ConfigurationError, match=r"version is 2\. Give a version"):
+    with pytest.raises(ConfigurationError) as caught:
         load_dataset("x.py", version=2)  # type: ignore[arg-type]
+    assert caught.value.value == 2
 
 
 @pytest.mark.parametrize("name", ["a:1.0.0", "a:b", "a:*.*.*"])
@@ -691,8 +693,9 @@ def test_a_broken_lock_is_named_by_its_line(folder: Path, lock: Path) -> None:
 @pytest.mark.usefixtures("_own_cache")
 def test_arguments_that_mean_nothing_are_refused(folder: Path, lock: Path) -> None:
     lock_dataset(folder, lock=lock)
-    with pytest.raises(ArgumentTypeError, match="lock=3"):
+    with pytest.raises(ArgumentTypeError) as caught:
         load_dataset(str(folder), lock=3)  # type: ignore[arg-type]
+    assert caught.value.value == 3
     with pytest.raises(ConfigurationError, match="Omit one of them"):
         load_dataset(str(folder), lock=lock, register_checksums=True)
 

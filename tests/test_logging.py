@@ -39,8 +39,9 @@ def test_each_level_has_its_function(name: str) -> None:
 
 
 def test_an_unknown_level_is_refused() -> None:
-    with pytest.raises(ConfigurationError, match="Unknown level 'loud'"):
+    with pytest.raises(ConfigurationError) as caught:
         logging.set_verbosity("loud")
+    assert caught.value.value == "loud"
 
 
 def test_messages_reach_the_root_logger_unless_told_otherwise(caplog: pytest.LogCaptureFixture) -> None:

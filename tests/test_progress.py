@@ -8,6 +8,7 @@ import os
 import re
 import sys
 import threading
+import time
 from collections.abc import Callable, Iterator
 from functools import partial
 from pathlib import Path
@@ -88,6 +89,25 @@ def test_without_a_terminal_lines_are_printed(monkeypatch: pytest.MonkeyPatch, c
     first, *_, last = capsys.readouterr().err.splitlines()
     assert re.fullmatch(r"Building train: 500 of 1,000 rows \(50%\), \d+ s, about \d+ s left", first)
     assert last.startswith("Building train: 1,000 of 1,000 rows (100%)")
+
+
+@pytest.mark.parametrize("is_forced", [True, False])
+def test_bars_show_the_jobs_of_engines(
+    is_forced: bool, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("DATASETS_CORE_PROGRESS_SECONDS", "0.000001")
+    if is_forced:
+        progress.enable_progress_bars()
+    with progress.progress("Building train") as bar:
+        progress.show_jobs(1, 4, 2, 10.0)
+        time.sleep(0.15)  # a bar is drawn ten times a second
+        bar.update(500)
+        progress.show_jobs(4, 4, 1, 40.0)
+        bar.update(500)
+    said = capsys.readouterr().err
+    assert "1 of 4 jobs, 2 retries, about 30 s left" in said and "4 of 4 jobs, 1 retry" in said
+    progress.show_jobs(1, 2, 0, 1.0)  # without a bar
+    assert capsys.readouterr().err == ""
 
 
 def test_lines_of_progress_can_be_switched_off(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:

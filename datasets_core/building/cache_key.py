@@ -279,13 +279,7 @@ def stale_source(manifest: Manifest, data_files: Any, *, hashed: bool = False) -
     for record in manifest.sources:
         if hashed and _is_altered(record):
             return record.path
-        if not record.identity or is_url(record.path) or record.path in named:
-            continue
-        try:
-            status = os.stat(record.path)
-        except (OSError, ValueError):
-            continue
-        if (status.st_size, str(status.st_mtime_ns)) != (record.size, record.identity):
+        if record.path not in named and _changed(record) is not None:
             return record.path
     return None
 
@@ -297,15 +291,21 @@ def check_unchanged(sources: Iterable[SourceRecord]) -> None:
         FileFormatError: a local file has another size or time than before it was read.
     """
     for record in sources:
-        if not record.identity or is_url(record.path):
-            continue
-        try:
-            status = os.stat(record.path)
-        except (OSError, ValueError):
-            continue
-        if (status.st_size, str(status.st_mtime_ns)) != (record.size, record.identity):
-            reason = f"changed while it was read (from {record.size} to {status.st_size} bytes, or by its time)"
+        size = _changed(record)
+        if size is not None:
+            reason = f"changed while it was read (from {record.size} to {size} bytes, or by its time)"
             raise FileFormatError(record.path, reason, advice="Load the dataset again when the file no longer changes")
+
+
+def _changed(record: SourceRecord) -> int | None:
+    """Return the present size of a local source whose size or time changed; None if it did not, or is gone."""
+    if not record.identity or is_url(record.path):
+        return None
+    try:
+        status = os.stat(record.path)
+    except (OSError, ValueError):
+        return None
+    return None if (status.st_size, str(status.st_mtime_ns)) == (record.size, record.identity) else status.st_size
 
 
 def _is_altered(record: SourceRecord) -> bool:

@@ -6,6 +6,7 @@ import base64
 import json
 import os
 import sys
+import tempfile
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -13,6 +14,7 @@ from datasets_core.building.builder import DatasetBuilder
 from datasets_core.building.prepared import builder_from_directory
 from datasets_core.cli.maintenance import named_folders
 from datasets_core.cli.terminal import counted, one_line, print_table, say, terminal_width
+from datasets_core.config import using
 from datasets_core.dataset.dataset_dict import DatasetDict
 from datasets_core.errors import ConfigurationError, DatasetNotFoundError, UnknownSplitError
 from datasets_core.features import Value
@@ -106,6 +108,22 @@ def build(reference: Mapping[str, Any], *, output_dir: str | None, **how: Any) -
     say(output_dir or builder.cache_dir)
     for line in _splits(builder.info):
         say(line)
+    return 0
+
+
+def run_job(path: str, number: int, *, output_dir: str | None) -> int:
+    """Run one job of a build that failed, in this process; its error is raised as it is."""
+    from datasets_core.building.write.exchange import JobPlan, arguments_of  # few need it
+
+    settings, plan = JobPlan.read(path)
+    with using(settings), tempfile.TemporaryDirectory(prefix="datasets_core-") as folder:
+        if output_dir is not None:
+            os.makedirs(output_dir, exist_ok=True)
+        job = plan.job(number)
+        part = f" (part {job.index + 1} of {job.count})" if job.count > 1 else ""
+        say(f"job {number}: split {job.split!r}{part} of {job.builder.label}, {arguments_of(job)}")
+        made = plan.function(job.within(output_dir or folder))
+    say(f"{counted(made.rows, 'row')} in {counted(len(made.shards), 'shard')}{f' in {output_dir}' if output_dir else ''}")
     return 0
 
 

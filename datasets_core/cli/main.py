@@ -52,6 +52,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
         if options.verbose:
             logger_of(__name__).info("Traceback:", exc_info=error)
         say(f"datasets-core: {in_flags(str(error))}", file=sys.stderr, style="red")
+        for note in getattr(error, "__notes__", ()):
+            if note.startswith("Job "):  # which arguments the job had, and how to run it alone
+                say(note, file=sys.stderr)
         return _FAILURE
     except BrokenPipeError:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # the reader, such as `head`, closed the pipe
@@ -95,6 +98,12 @@ def _parser() -> argparse.ArgumentParser:
         "--force-checksums-validation", action="store_true", help="fail if a downloaded URL has no recorded checksum"
     )
     build.set_defaults(command=_build)
+
+    job = commands.add_parser("run-job", parents=[shared], help="run one job of a build that failed, in this process")
+    job.add_argument("plan", metavar="PLAN", help="the file that the error of the build names")
+    job.add_argument("number", type=int, metavar="N", help="number of the job")
+    job.add_argument("--output-dir", metavar="DIR", help="keep the files that the job writes in this folder")
+    job.set_defaults(command=_run_job)
 
     info = commands.add_parser("info", parents=[shared], help="show the metadata of a dataset without building it")
     _add_reference(info)
@@ -330,6 +339,10 @@ def _built(options: argparse.Namespace, reference: dict[str, Any]) -> int:
         register_checksums=options.register_checksums,
         force_checksums_validation=options.force_checksums_validation,
     )
+
+
+def _run_job(options: argparse.Namespace) -> int:
+    return datasets.run_job(options.plan, options.number, output_dir=options.output_dir)
 
 
 def _repair(options: argparse.Namespace) -> int:

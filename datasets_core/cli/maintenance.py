@@ -25,9 +25,9 @@ from datasets_core.fetch.disk_cache import IndexCache
 from datasets_core.files import disk_errors, is_url, locked
 from datasets_core.meta.reference import snakecase_to_camelcase
 from datasets_core.progress import progress
-from datasets_core.store.atomic import discard
+from datasets_core.store.atomic import dead_folders, discard
 from datasets_core.store.commit import find_garbage, find_temporaries, remove_garbage
-from datasets_core.store.manifest import MANIFEST_NAME, Manifest, dead_folders, lock_path, parse_staging, read_manifest
+from datasets_core.store.manifest import MANIFEST_NAME, Manifest, lock_path, parse_staging, read_manifest
 from datasets_core.store.source import verify_folder
 
 if TYPE_CHECKING:

@@ -57,7 +57,6 @@ class PlainFormatter(logging.Formatter):
     """Formatter of log lines that escapes control characters."""
 
     def format(self, record: logging.LogRecord) -> str:
-        """See `logging.Formatter`."""
         return plain(super().format(record))
 
 

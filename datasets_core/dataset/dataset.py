@@ -26,7 +26,6 @@ from datasets_core.io.save_to_disk import Disk
 from datasets_core.meta.info import DatasetInfo
 from datasets_core.meta.splits import Split
 from datasets_core.meta.version import Version
-from datasets_core.store.manifest import temporary_folder
 from datasets_core.store.rows.indices import agreed, as_features
 from datasets_core.store.rows.rows import Identified, Rows
 from datasets_core.store.source import paths_of_files
@@ -502,6 +501,7 @@ class Dataset(
         'cache-12ab.arrow'
         """
         from datasets_core.dataset.results import home_of  # 5 ms that reading does without
+        from datasets_core.store.atomic import temporary_folder
 
         home = home_of(self) if settings().caching else None
         return os.path.join(temporary_folder() if home is None else home, f"cache-{fingerprint}.arrow")
@@ -509,5 +509,7 @@ class Dataset(
     @staticmethod
     def _build_local_temp_path(uri_or_path: str) -> Path:
         """Return a path below a temporary folder of this process that ends like the given path or URL."""
+        from datasets_core.store.atomic import temporary_folder  # reading does without
+
         path = Path(uri_or_path)
         return Path(temporary_folder(), path.relative_to(path.anchor))

@@ -27,7 +27,7 @@ from datasets_core.features.inference import Traits, integer_traits, joined_type
 from datasets_core.features.schema import Features
 from datasets_core.meta.info import DatasetInfo, Deferred
 from datasets_core.meta.split_info import SplitDict, SplitInfo
-from datasets_core.store.atomic import FINGERPRINT_KEY, check_replaceable, write_whole
+from datasets_core.store.atomic import FINGERPRINT_KEY, check_replaceable, temporary_folder, temporary_folder_made, write_whole
 from datasets_core.store.commit import Staging, locked_once, unlink_unheld
 from datasets_core.store.fingerprint import Hasher
 from datasets_core.store.manifest import (
@@ -38,8 +38,6 @@ from datasets_core.store.manifest import (
     lock_path,
     parse_staging,
     read_manifest,
-    temporary_folder,
-    temporary_folder_or_none,
 )
 from datasets_core.store.pieces import BatchRows, RowRange
 from datasets_core.store.rows.rows import Lineage
@@ -385,7 +383,7 @@ def of_new_columns(place: Place, dataset: Rows) -> Place:
 
 
 def _beside(dataset: Rows, lineage: Lineage) -> str:
-    home, passing = home_of(dataset), temporary_folder_or_none()
+    home, passing = home_of(dataset), temporary_folder_made()
     is_foreign = home is None or _is_below(home, _shared()) or (passing is not None and _is_below(home, passing))
     if home is None or is_foreign or not os.access(home, os.W_OK):
         return os.path.join(_shared_of(lineage), lineage.fingerprint)

@@ -6,7 +6,6 @@ import contextlib
 import logging
 import os
 import shutil
-import tempfile
 import time
 import weakref
 from collections import deque
@@ -14,7 +13,7 @@ from concurrent.futures import CancelledError, Future
 from typing import Any
 
 from datasets_core.engines.deadline import RETRIES
-from datasets_core.engines.pool import Head, RemoteEngine, answer_anywhere, died, is_running
+from datasets_core.engines.pool import Head, RemoteEngine, answer_anywhere, died, folder_of_cluster, is_running
 from datasets_core.engines.threads import Daemons
 from datasets_core.errors import ConfigurationError, logger_of
 from datasets_core.optional import needed
@@ -29,9 +28,9 @@ _IDLE = "300 s"  # after which a local cluster ends whose driver was killed
 class DaskEngine(RemoteEngine):
     """Jobs in the workers of a Dask cluster.
 
-    The cluster is that of `client`, or the one at `address`; otherwise the one in the variable `DASK_SCHEDULER_ADDRESS`, or
-    that of the program's own client, if there is one; otherwise a cluster on this machine, which ends with the engine.  The
-    scheduler's setting `distributed.scheduler.allowed-failures` limits how often a job is run again after its worker died.
+    The cluster is that of `client`, or the one at `address`, in `DASK_SCHEDULER_ADDRESS`, or of the program's own client, if
+    there is one; otherwise a cluster on this machine, which ends with the engine.  The scheduler's setting
+    `distributed.scheduler.allowed-failures` limits how often a job is run again after its worker died.
 
     Args:
         workers: number of processes of a local cluster, and of jobs that run at once; None: all processors, or all workers.
@@ -64,12 +63,12 @@ class DaskEngine(RemoteEngine):
         self._ended: weakref.finalize[Any, Any] | None = None
         self._head: tuple[str, Any] = ("", None)
         self._is_local, self._allowed_failures = False, allowed_failures
+        self._heard: Any = None  # the client whose events are counted
         self._finished: deque[tuple[Any, Future[Any], int]] = deque()
         self._gathering = Daemons("datasets_core-dask", lambda: 1)
         self.workers = workers or os.cpu_count() or 1
 
     def open(self) -> None:
-        """See `RemoteEngine.open`."""
         if self._client is not None and self._ended is not None and self._client.status != "running":
             self.close()  # a local cluster that was idle for too long
         if self._client is None:
@@ -77,6 +76,15 @@ class DaskEngine(RemoteEngine):
         if self._asked is None:
             threads: dict[str, int] = self._client.nthreads()  # pyright: ignore[reportOptionalMemberAccess]
             self.workers = max(1, sum(threads.values()))
+        if self._heard is not self._client:
+            self._heard = self._client
+            self._client.subscribe_topic("all", self._hear)
+
+    def _hear(self, event: tuple[float, Any]) -> None:
+        """Count the jobs of a worker that is gone, which run again elsewhere."""
+        _, said = event
+        if isinstance(said, dict) and said.get("action") == "remove-worker":
+            self.retried += sum(isinstance(key, tuple) and key[0] == self._head[0] for key in said.get("processing-tasks", ()))
 
     def _connect(self) -> None:
         config = needed("dask.config", "DaskEngine", "datasets_core[dask]")
@@ -101,18 +109,15 @@ class DaskEngine(RemoteEngine):
         """Start the scheduler and the workers as programs, which need no `if __name__ == "__main__"`."""
         from distributed.deploy.subprocess import SubprocessCluster  # part of what was imported
 
-        folder = tempfile.mkdtemp(prefix="datasets_core-dask-")
-        rules: dict[str, Any] = {
-            "allowed_failures": self._allowed_failures,
-            "idle_timeout": _IDLE,
-            "scheduler_file": os.path.join(folder, "scheduler.json"),
-        }
+        folder = folder_of_cluster("dask")
+        rules = {"allowed_failures": self._allowed_failures, "idle_timeout": _IDLE}
+        where: Any = {"scheduler_file": os.path.join(folder, "scheduler.json")}
         no_address: Any = None  # which the type of the argument forgets
         cluster = SubprocessCluster(
             n_workers=self.workers,
             threads_per_worker=1,
             dashboard_address=no_address,
-            scheduler_kwargs=rules,
+            scheduler_kwargs={**rules, **where},
             worker_kwargs={"local_directory": folder, "memory_limit": 0, "dashboard": False},
             silence_logs=logging.CRITICAL,
         )
@@ -190,5 +195,8 @@ class DaskEngine(RemoteEngine):
 
 def _end_local(client: Any, cluster: Any, folder: str) -> None:
     client.close()
-    cluster.close()
+    try:
+        cluster.close()
+    except KeyError as error:  # Dask lost count of a worker that died while it started; all processes have ended by now
+        logger.info("The local cluster of Dask has ended with %r.", error)
     shutil.rmtree(folder, ignore_errors=True)

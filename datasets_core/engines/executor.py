@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import threading
+import time
 from collections.abc import Callable
 from concurrent.futures import BrokenExecutor, Executor, Future, ThreadPoolExecutor, wait
 from contextvars import copy_context
@@ -11,6 +12,12 @@ from functools import partial
 from typing import Any
 
 from datasets_core.engines.pool import Head, RemoteEngine, answer, died
+from datasets_core.engines.threads import in_thread
+from datasets_core.errors import logger_of
+
+logger = logger_of(__name__)
+
+_LOOK_SECONDS, _STUCK_SECONDS = 0.5, 2.0
 
 
 class ExecutorEngine(RemoteEngine):
@@ -32,6 +39,7 @@ class ExecutorEngine(RemoteEngine):
         self._executor: Any = None if self._make is not None else executor
         self._asked, self._renewing = workers, threading.RLock()
         self._broken: list[Any] = []
+        self._is_over, self._watches = threading.Event(), list[Any]()
         self._measure()
 
     def _measure(self) -> None:
@@ -41,10 +49,14 @@ class ExecutorEngine(RemoteEngine):
         self.workers = self._asked or (known if isinstance(known, int) else os.cpu_count()) or 1
 
     def open(self) -> None:
-        """See `RemoteEngine.open`."""
         if self._executor is None and self._make is not None:
             self._executor = self._make()
             self._measure()
+        self._watch(self._executor)
+
+    def _watch(self, executor: Any) -> None:
+        if hasattr(executor, "_processes") and hasattr(executor, "_result_queue"):
+            self._watches.append(in_thread(partial(_end_if_stuck, executor, self._is_over), "datasets_core-executor"))
 
     def _start(self, function: Any, head: Head, index: int, job: Any, retries: int) -> Future[Any]:
         future: Future[Any] = Future()
@@ -84,12 +96,18 @@ class ExecutorEngine(RemoteEngine):
             if self._executor is executor:
                 self._executor = self._make()
                 self._broken.append(executor)
+                self._watch(self._executor)
+            self.retried += 1
         self._try(call, future, index, left - 1, retries)
 
     def _end(self, run: str, begun: set[Future[Any]]) -> None:
         for future in tuple(begun):
             future.inner.cancel()  # type: ignore[attr-defined]
         wait(tuple(begun))
+        self._is_over.set()
+        for watch in self._watches:
+            watch.join()
+        self._is_over, self._watches = threading.Event(), []
         if self._make is not None:
             self.close()
 
@@ -99,3 +117,28 @@ class ExecutorEngine(RemoteEngine):
             for executor in (*self._broken, self._executor):
                 executor.shutdown(wait=True, cancel_futures=True)
             self._broken, self._executor = [], None
+
+
+def _end_if_stuck(executor: Any, is_over: threading.Event) -> None:
+    """End a `ProcessPoolExecutor` whose worker was killed in the middle of a result: it would wait for the rest for ever.
+
+    Its own thread reads that result from a pipe, and does not see that the worker has ended.  Without any writer of the pipe
+    the read fails, and the executor is broken, as after other deaths of workers.
+    """
+    from multiprocessing.connection import wait as ready  # the executor has imported it
+
+    since: float | None = None
+    while not is_over.wait(_LOOK_SECONDS) and executor._processes is not None and not executor._broken:
+        try:
+            processes = list(executor._processes.values())
+            has_dead = bool(ready([process.sentinel for process in processes], 0))
+        except (OSError, ValueError, RuntimeError):  # it ends or starts a process at this moment
+            continue
+        now = time.monotonic()
+        since = (now if since is None else since) if has_dead else None
+        if since is not None and now >= since + _STUCK_SECONDS:
+            logger.warning("A worker of an executor ended in the middle of a result; the other workers are ended too.")
+            for process in processes:
+                process.kill()
+            executor._result_queue._writer.close()
+            return

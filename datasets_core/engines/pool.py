@@ -5,31 +5,30 @@ An engine has its workers for one run; a `WorkerPool` for as long as the stream 
 
 from __future__ import annotations
 
-import atexit
-import heapq
+import contextlib
 import itertools
 import os
 import platform
+import shutil
 import socket
 import sys
+import tempfile
 import threading
 import time
-import weakref
 from bisect import insort
 from collections import Counter
-from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sized
-from concurrent.futures import FIRST_COMPLETED, Future, wait
+from collections.abc import Callable, Generator, Hashable, Iterable, Iterator, Mapping, Sized
+from concurrent.futures import Future
 from contextlib import contextmanager
-from contextvars import copy_context
 from functools import partial
-from queue import SimpleQueue
 from typing import Any, ClassVar, Self, TypeVar
 
+from datasets_core import files
 from datasets_core._version import __version__
 from datasets_core.config import using
 from datasets_core.engines.deadline import RETRIES, Deadline, TimeUp
 from datasets_core.engines.process import Failure, SentFunction, WorkerProcess, can_fork, packed, unpacked
-from datasets_core.engines.threads import Job, in_thread
+from datasets_core.engines.threads import CallWindow, Daemons
 from datasets_core.errors import ConfigurationError, WorkerDiedError, logger_of
 
 T = TypeVar("T")
@@ -43,27 +42,32 @@ _GRACE_SECONDS = 1.0  # in which a job says itself where it hangs, unless it han
 _LOOK_SECONDS = 0.1  # between two looks at `stop`
 _WAIT_SECONDS = 0.5  # of one wait: Python misses a Ctrl-C that comes in the moment before it, until it is over
 _SILENT_SECONDS = 60.0  # behind which the log says what is waited for
-_END_SECONDS = 1.0  # for a thread, when this process ends
 _MOST_ROWS = 256
 _PIECE_SECONDS = 0.03
 
 _here = threading.local()
 
 
-def call_in_process(function: SentFunction, *arguments: Any, retries: int = RETRIES, job: int | None = None) -> Any:
+def call_in_process(
+    function: SentFunction,
+    *arguments: Any,
+    retries: int = RETRIES,
+    job: int | None = None,
+    on_retry: Callable[[], object] = bool,
+) -> Any:
     """Call a function in the worker process of this thread, or in this process if there is none.
 
     Raises:
         WorkerDiedError: the process ended without an answer, and so did the `retries` processes after it.
     """
     process: WorkerProcess | None = getattr(_here, "process", None)
-    return function.call(*arguments) if process is None else process.call(function, *arguments, retries=retries, job=job)
+    if process is None:
+        return function.call(*arguments)
+    return process.call(function, *arguments, retries=retries, job=job, on_retry=on_retry)
 
 
-class Workers:
-    """Threads, each with a worker process if requested; the first calls start them.
-
-    The garbage collector may close them at any point, so only reentrant locks are used.
+class Workers(Daemons):
+    """Threads that last until they are closed, each with a worker process if requested.
 
     Args:
         count: number of threads.
@@ -72,16 +76,10 @@ class Workers:
     """
 
     def __init__(self, count: int, *, has_processes: bool, forks: bool = False) -> None:
-        self._count, self._has_processes, self._pid = count, has_processes, os.getpid()
-        self._waiting: list[tuple[int, int, Future[Any], Callable[[], Any]]] = []
-        self._order = itertools.count()
-        self._lock = threading.RLock()
-        self._signals: SimpleQueue[bool] = SimpleQueue()
-        self._threads: list[Job[None]] = []
+        self._has_processes, self._pid = has_processes, os.getpid()
         self._processes: list[WorkerProcess] = []
         self._forked: list[WorkerProcess] = []  # and not yet taken by a thread
-        self._is_closed = False
-        _OPEN.add(self)
+        super().__init__("datasets_core-worker", lambda: count, lasts=True)
         try:
             for _ in range(count if forks else 0):
                 process = WorkerProcess()
@@ -91,74 +89,30 @@ class Workers:
             self.close()
             raise
 
-    def submit(self, call: Callable[[], R], priority: int) -> Future[R]:
-        """Start a call as soon as a thread is free, before waiting calls with higher numbers."""
-        future: Future[R] = Future()
-        with self._lock:
-            run: Callable[[], Any] = partial(copy_context().run, call)
-            heapq.heappush(self._waiting, (priority, next(self._order), future, run))
-            if len(self._threads) < self._count:
-                self._threads.append(in_thread(self._run, "datasets_core-worker"))
-        self._signals.put(True)
-        return future
-
     def _run(self) -> None:
-        process = None
-        if self._has_processes:
-            with self._lock:
-                process = _here.process = self._forked.pop() if self._forked else WorkerProcess()
-                self._processes.append(process)
+        if not self._has_processes:
+            super()._run()
+            return
+        with self._lock:
+            process = _here.process = self._forked.pop() if self._forked else WorkerProcess()
+            self._processes.append(process)
         try:
-            while self._signals.get() and not self._is_closed:
-                with self._lock:
-                    _, _, future, call = heapq.heappop(self._waiting)
-                _set_result(future, call)
-                del future, call  # or the rows of the last call stay until the next
+            super()._run()
         finally:
-            if process is not None:
-                process.end()
+            process.end()
 
-    def close(self) -> None:
-        """End the threads after their current calls, and the processes immediately."""
+    def close(self, wait_seconds: float | None = 0.0) -> None:
+        """See `Daemons.close`; the processes end immediately."""
         if self._pid != os.getpid():  # of the process that this one was forked from
             return
-        self._is_closed = True
-        for _ in self._threads:
-            self._signals.put(False)
+        super().close()  # no thread takes a process any more
         with self._lock:
             untaken, self._forked = self._forked, []
         for process in untaken:
             process.end()
         for process in self._processes:
             process.kill()
-
-    def join(self, seconds: float | None = None) -> None:
-        """Wait until the threads have ended; at most `seconds` for each."""
-        for thread in self._threads if self._pid == os.getpid() else ():
-            thread.join(seconds)
-
-
-def _set_result(future: Future[Any], call: Callable[[], Any]) -> None:
-    if not future.set_running_or_notify_cancel():
-        return
-    try:
-        found = call()
-    except BaseException as error:
-        future.set_exception(error)
-    else:
-        future.set_result(found)
-
-
-_OPEN: weakref.WeakSet[Workers] = weakref.WeakSet()
-
-
-@atexit.register
-def _end_all() -> None:
-    """End all processes, and all threads, before libraries are unloaded."""
-    for workers in list(_OPEN):
-        workers.close()
-    for workers in list(_OPEN):
-        workers.join(_END_SECONDS)
+        super().close(wait_seconds)
 
 
 def done(
@@ -175,7 +129,7 @@ def done(
     """Yield each job with its result.
 
     Args:
-        submit: see `Workers.submit`.
+        submit: see `Daemons.submit`.
         work: called with a job, in a worker.
         jobs: taken by the reading thread; an error while taking one is raised after the results of earlier jobs.
         window: maximum number of jobs that are in progress, or finished but not yielded.
@@ -183,13 +137,15 @@ def done(
         deadline, stop: see `Engine.run`.
         label: description of the work, for log messages about waiting.
     """
-    running: dict[Future[R], T] = {}
+    calls: CallWindow[R] = CallWindow(submit, window)
+    held: dict[Hashable, T] = {}
+    numbers = itertools.count()
     failure: Exception | None = None
     is_begun = is_over = False
     try:
         while True:
             is_late = deadline is not None and not deadline.remaining
-            while not (is_over or is_late) and len(running) < window and (is_begun or not _is_first_done(running)):
+            while not (is_over or is_late) and len(calls) < window and (is_begun or calls.ready(ordered=True) is None):
                 try:
                     job = next(jobs)
                 except StopIteration:
@@ -197,46 +153,35 @@ def done(
                 except Exception as error:  # its place is behind what runs
                     failure, is_over = error, True
                 else:
-                    running[submit(partial(work, job), len(running))] = job
-            if not running:
+                    held[number := next(numbers)] = job
+                    calls.add(number, 1, partial(work, job))
+            if not len(calls):
                 if is_late and not is_over:
                     raise TimeUp(())
                 break
-            future = _next_done(running, ordered, deadline, stop, label)
-            if future is None:
+            key = _next_done(calls, ordered, deadline, stop, label)
+            if key is None:
                 return
-            job = running.pop(future)
-            try:
-                found = future.result()
-            finally:
-                del future  # which an error would keep, and it the error
-            yield job, found
+            yield held.pop(key), calls.take(key)
             is_begun = True
         if failure is not None:
             raise failure
     finally:
-        for future in running:
-            future.cancel()
-
-
-def _is_first_done(running: dict[Future[R], T]) -> bool:
-    return bool(running) and next(iter(running)).done()
+        calls.close()
 
 
 def _next_done(
-    running: dict[Future[R], T], ordered: bool, deadline: Deadline | None, stop: threading.Event | None, label: str
-) -> Future[R] | None:
-    """Return the future with the next result; None once `stop` is set.
+    calls: CallWindow[R], ordered: bool, deadline: Deadline | None, stop: threading.Event | None, label: str
+) -> Hashable | None:
+    """Return the key of the next result; None once `stop` is set.
 
     Raises:
         TimeUp: no job is done, and the jobs did not stop themselves at the deadline.
     """
-    awaited = [next(iter(running))] if ordered else list(running)
     begun = told = time.monotonic()
     while not (stop is not None and stop.is_set()):
-        for future in awaited:
-            if future.done():
-                return future
+        if (key := calls.ready(ordered=ordered)) is not None:
+            return key
         now = time.monotonic()
         left = _SILENT_SECONDS if deadline is None else deadline.at + _GRACE_SECONDS - now
         if left <= 0:
@@ -244,7 +189,7 @@ def _next_done(
         if label and now >= told + _SILENT_SECONDS:
             told = now
             logger.warning("The next rows wait for %s, which has been running in a worker for %d seconds.", label, now - begun)
-        wait(awaited, min(left, _WAIT_SECONDS if stop is None else _LOOK_SECONDS), FIRST_COMPLETED)
+        calls.wait(min(left, _WAIT_SECONDS if stop is None else _LOOK_SECONDS), ordered=ordered)
     return None
 
 
@@ -282,16 +227,23 @@ class ThreadEngine:
         has_processes = not self.shares_memory
         workers = Workers(count, has_processes=has_processes, forks=has_processes and can_fork())
         options: dict[str, Any] = {"ordered": ordered, "deadline": deadline, "stop": stop}
+        pace = JobPace(getattr(function, "__qualname__", type(function).__qualname__))
+
+        def paced() -> Iterator[tuple[int, T]]:
+            for index, job in enumerate(jobs):
+                pace.begun(index, job)
+                yield index, job
+
         try:
-            for (index, _), result in done(workers.submit, work, enumerate(jobs), window or 2 * count, **options):
+            for (index, _), result in done(workers.submit, work, paced(), window or 2 * count, **options):
+                pace.ended(index)
                 yield index, result
         except BaseException:
             if stop is not None:
                 stop.set()
             raise
         finally:
-            workers.close()
-            workers.join()
+            workers.close(None)
 
     def _work(self, function: Callable[[T], R], retries: int) -> Callable[[tuple[int, T]], R]:
         return lambda job: function(job[1])
@@ -305,13 +257,18 @@ class ProcessEngine(ThreadEngine):
     """
 
     shares_memory: ClassVar[bool] = False
+    retried: int = 0
+    """Number of jobs that were begun again since their worker died."""
     is_named: bool = True
     """False if only `num_proc` asks for it: threads may do work that releases the interpreter's lock."""
 
     def _work(self, function: Callable[[T], R], retries: int) -> Callable[[tuple[int, T]], R]:
         sent = SentFunction(function, getattr(function, "__qualname__", type(function).__qualname__), is_of_rows=False)
         _ = sent.packed  # here, where it fails at once
-        return lambda job: call_in_process(sent, job[1], retries=retries, job=job[0])
+        return lambda job: call_in_process(sent, job[1], retries=retries, job=job[0], on_retry=self._count)
+
+    def _count(self) -> None:
+        self.retried += 1
 
 
 # -- in a worker of another library ------------------------------------------------------------------------------------
@@ -403,22 +360,26 @@ class JobPace:
 
     def __init__(self, label: str) -> None:
         self._label, self._since, self._took, self._told = label, dict[int, float](), list[float](), set[int]()
+        self._names: dict[int, str] = {}
 
-    def begun(self, index: int) -> None:
+    def begun(self, index: int, job: Any = None) -> None:
         """Record that a job was submitted."""
         self._since[index] = time.monotonic()
+        if isinstance(name := getattr(job, "name", None), str):
+            self._names[index] = name
 
     def ended(self, index: int) -> None:
         """Record that a job is done, and check the others."""
         now = time.monotonic()
         insort(self._took, now - self._since.pop(index, now))
+        self._names.pop(index, None)
         for slow in self.stragglers(now) if now - min(self._since.values(), default=now) >= _SLOW_SECONDS else ():
             self._told.add(slow)
             median = self._took[len(self._took) // 2]
             logger.warning(
-                "Job %d of %s has been running for %.0f seconds; half of the others took at most %.1f.",
-                slow,
+                "%s: job %s has been running for %.0f seconds; half of the others took at most %.1f.",
                 self._label,
+                f"{slow} ({name})" if (name := self._names.get(slow)) else slow,
                 now - self._since[slow],
                 median,
             )
@@ -438,11 +399,13 @@ class RemoteEngine:
         shares_memory: see `Engine`.
         spans_machines: True if workers may be on other machines.
         workers: number of jobs that run at once, if known.
+        retried: number of jobs that were begun again since their worker died, as far as the other library reports it.
     """
 
     shares_memory = False
     spans_machines = True
     workers: int = 1
+    retried: int = 0
 
     def run(
         self,
@@ -469,7 +432,7 @@ class RemoteEngine:
             index, job = call()
             future = self._start(function if self.shares_memory else sent, head, index, job, retries)
             begun.add(future)
-            pace.begun(index)
+            pace.begun(index, job)
             future.add_done_callback(begun.discard)
             return future
 
@@ -504,6 +467,25 @@ class RemoteEngine:
 
     def __exit__(self, *_: object) -> None:
         self.close()
+
+
+_LEFT_SECONDS = 600.0  # a local cluster ends within them when its driver was killed
+
+
+def folder_of_cluster(kind: str, parent: str | None = None) -> str:
+    """Make the temporary folder of a cluster on this machine; those of drivers that were killed are removed.
+
+    Args:
+        kind: a short name of the cluster.
+        parent: where; None for the usual place of temporary folders.
+    """
+    place, prefix = parent or tempfile.gettempdir(), f"dc-{kind}.tmp-"
+    for entry in os.scandir(place):
+        if entry.name.startswith(prefix) and files.owner_is_alive(entry.path) is False:
+            with contextlib.suppress(OSError):  # another process removes it
+                if entry.stat().st_mtime < time.time() - _LEFT_SECONDS:
+                    shutil.rmtree(entry.path)
+    return tempfile.mkdtemp(prefix=f"{prefix}{os.getpid()}-", dir=place)
 
 
 def _taken(found: Any) -> Any:

@@ -106,7 +106,6 @@ class _Observer(cloudpickle.Pickler):  # type: ignore[misc]
         self.met: list[Any] = []
 
     def reducer_override(self, value: Any) -> Any:
-        """See `pickle.Pickler.reducer_override`."""
         if hasattr(value, "__qualname__") or isinstance(value, ModuleType):
             self.met.append(value)
         return super().reducer_override(value)
@@ -311,13 +310,21 @@ class WorkerProcess:
                 os.setpgid(pid, pid)
             self._process, self._answers = _Forked(pid, open(questions, "wb")), open(ours, "rb")  # noqa: SIM115
 
-    def call(self, function: SentFunction, *arguments: Any, retries: int = 0, job: int | None = None) -> Any:
+    def call(
+        self,
+        function: SentFunction,
+        *arguments: Any,
+        retries: int = 0,
+        job: int | None = None,
+        on_retry: Callable[[], object] = bool,
+    ) -> Any:
         """Return the result of the function in the process; an error of the function is raised unchanged.
 
         Args:
             function, arguments: the call.
             retries: number of new attempts, each in a new process, if the process dies.
             job: number of the job, for the error.
+            on_retry: called before each new attempt.
 
         Raises:
             WorkerDiedError: the process ended without an answer, that many times.
@@ -333,6 +340,7 @@ class WorkerProcess:
                 if self.is_killed or not retries:
                     raise died from error
                 retries -= 1
+                on_retry()
                 logger.warning("The worker process of %s %s; its job is run again.", function.label, died.how)
         self._known.add(function.key)
         found = unpacked(answer)

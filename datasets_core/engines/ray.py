@@ -11,7 +11,7 @@ import weakref
 from concurrent.futures import Future
 from typing import Any
 
-from datasets_core.engines.pool import Head, RemoteEngine, answer_anywhere, died
+from datasets_core.engines.pool import Head, RemoteEngine, answer_anywhere, died, folder_of_cluster
 from datasets_core.errors import ConfigurationError
 from datasets_core.optional import needed
 
@@ -57,7 +57,6 @@ class RayEngine(RemoteEngine):
         self.workers = workers or os.cpu_count() or 1
 
     def open(self) -> None:
-        """See `RemoteEngine.open`."""
         if not self._ray.is_initialized():
             address = self._address or os.environ.get("RAY_ADDRESS") or _started()
             try:
@@ -70,7 +69,7 @@ class RayEngine(RemoteEngine):
                 ) from error
         if self._asked is None:
             self.workers = max(1, int(self._ray.cluster_resources().get("CPU", 1) / (self._resources["num_cpus"] or 1)))
-        self._task = self._ray.remote(answer_anywhere)
+        self._task = self._ray.remote(_answer_of_attempt)
 
     def _connect(self, address: str | None) -> None:
         quiet: dict[str, Any] = {"log_to_driver": False, "logging_level": "ERROR", "include_dashboard": False}
@@ -78,7 +77,7 @@ class RayEngine(RemoteEngine):
             self._ray.init(address=address, **{"log_to_driver": False, **self._options})
             self._ended = weakref.finalize(self, self._ray.shutdown)
             return
-        folder = tempfile.mkdtemp(prefix="dc-ray-", dir=_short())
+        folder = folder_of_cluster("ray", _short())
         self._ended = weakref.finalize(self, _end_local, self._ray, folder)
         local = {"num_cpus": self.workers, "_temp_dir": folder, **quiet, **self._options}
         try:
@@ -103,7 +102,9 @@ class RayEngine(RemoteEngine):
         lost = (errors.WorkerCrashedError, errors.NodeDiedError, errors.OutOfMemoryError)
         error: Any = InterruptedError() if inner.cancelled() else inner.exception()
         if error is None:
-            future.set_result(inner.result())
+            attempt, found = inner.result()
+            self.retried += attempt
+            future.set_result(found)
         elif isinstance(error, (*lost, errors.ObjectLostError)):
             lines = str(error).strip().splitlines()
             future.set_exception(died(lines[0] if lines else type(error).__name__, index, retries))
@@ -129,6 +130,18 @@ class RayEngine(RemoteEngine):
             self._ended = None
 
 
+def _answer_of_attempt(head: Head, job: bytes) -> tuple[int, Any]:
+    """Return the number of attempts at the job that failed before, and its answer."""
+    import ray
+
+    core = getattr(getattr(ray, "_private", None), "worker", None)
+    ask = getattr(getattr(getattr(core, "global_worker", None), "core_worker", None), "get_current_task_attempt_number", int)
+    return ask(), answer_anywhere(head, job)
+
+
+_answer_of_attempt.__module__ = "__main__"  # see `answer_anywhere`
+
+
 def _look_for(address: str | None) -> None:
     """Connect to a cluster that is given by host and port: Ray itself tries for minutes.
 
@@ -152,7 +165,7 @@ def _started() -> str | None:
 
 def _short() -> str | None:
     """Return a folder whose name leaves room for the names of sockets below it, 107 bytes in all; None: the usual one."""
-    return "/tmp" if len(tempfile.gettempdir()) > 24 and os.access("/tmp", os.W_OK) else None
+    return "/tmp" if len(tempfile.gettempdir()) > 16 and os.access("/tmp", os.W_OK) else None
 
 
 def _end_local(ray: Any, folder: str) -> None:

@@ -1,4 +1,4 @@
-"""`Daemons`: threads that wait for servers; `StallTimeout`: how long a caller waits; `RetryPolicy`: pauses between tries.
+"""`Daemons`: threads; `CallWindow`: calls made ahead of their use; `RetryPolicy`: pauses between tries.
 
 The threads are created when there is work, belong to one process (a fork creates its own), end when they are idle, and do not
 keep a process from ending.
@@ -7,23 +7,26 @@ keep a process from ending.
 from __future__ import annotations
 
 import atexit
+import heapq
+import itertools
 import os
 import random
 import re
 import threading
 import time
 import weakref
-from collections import deque
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
+from concurrent.futures import FIRST_COMPLETED, CancelledError, Future, wait
+from contextlib import contextmanager, suppress
 from contextvars import copy_context
 from dataclasses import dataclass, field
 from datetime import UTC
+from queue import Empty, SimpleQueue
 from typing import Any, Generic, Protocol, TypeVar
 
 from datasets_core import files
 from datasets_core.config import settings
-from datasets_core.errors import ConfigurationError, DownloadError, logger_of
+from datasets_core.errors import ConfigurationError, DownloadError
 from datasets_core.progress import progress
 
 # `renewed_after_fork`: objects with locks or threads, which are reset in a forked process, where other threads do not exist.
@@ -58,64 +61,51 @@ if hasattr(os, "register_at_fork"):
     os.register_at_fork(after_in_child=_forked)
 
 
-logger = logger_of(__name__)
-
 T = TypeVar("T")
+R = TypeVar("R")
 
 _IDLE_SECONDS = 2.0
-_LOG_SECONDS = 10.0
 _END_SECONDS = 1.0  # for all threads together, when the process ends
-_PROGRESS = 1 << 16  # bytes that count as such
+_WAIT_SECONDS = 1.0  # between two looks at the deadline
 
 
-class StoppedError(Exception):
-    """A job whose result is no longer needed."""
-
-
-class Job(Generic[T]):
-    """A piece of work: waiting, started, or done.
+class Job(Future[T]):
+    """A piece of work: waiting, running, done or cancelled.
 
     Args:
         work: the function, called in the context of the thread that creates the job.
+
+    Attributes:
+        begun_at: the time at which it began, by `time.monotonic`; None while it waits.
+        thread: the thread that runs it.
     """
 
     def __init__(self, work: Callable[[], T]) -> None:
+        super().__init__()
         self._work: Callable[[], T] | None = work
         self._context = copy_context()
-        self._found: list[Any] = []
-        self._error: BaseException | None = None
-        self._lock = threading.Lock()
-        self.is_begun, self.begun_at = False, 0.0
+        self.begun_at: float | None = None
         self.thread: threading.Thread | None = None
-        self.done = threading.Event()
-
-    def begin(self) -> bool:
-        """Return True if the caller runs the job; False if another thread has started it."""
-        with self._lock:
-            is_first = not self.is_begun
-            if is_first:
-                self.is_begun, self.begun_at = True, time.monotonic()
-            return is_first
 
     def do(self) -> None:
-        """Run the work; called by the thread that took it."""
+        """Run the work, unless it was cancelled; called by the thread that took it."""
         work, self._work = self._work, None
-        assert work is not None
+        if work is None or not self.set_running_or_notify_cancel():
+            return
+        self.begun_at = time.monotonic()
         try:
-            self._found.append(self._context.run(work))
+            found = self._context.run(work)
         except BaseException as error:  # raised where it is waited for
-            self._error = error
-        finally:
-            self.done.set()
+            self.set_exception(error)
+            del self  # or the trace-back would hold it
+        else:
+            self.set_result(found)
 
-    def result(self) -> T:
-        """Wait for the job; return its result, or raise its exception."""
-        if self._error is not None:
-            try:
-                raise self._error
-            finally:
-                del self  # the trace-back would hold it, and what it found
-        return self._found[0]  # type: ignore[no-any-return]
+    def wait(self, seconds: float | None = None) -> bool:
+        """Wait a limited time for the end of the work; return True if it has ended."""
+        with suppress(TimeoutError, CancelledError):
+            self.exception(seconds)
+        return self.done()
 
     def join(self, seconds: float | None = None) -> None:
         """Wait a limited time for the job's own thread to end; not in that thread itself, which may collect garbage."""
@@ -189,7 +179,7 @@ def done_by(at: float | None, work: Callable[[], T]) -> T:
 
     job = in_thread(run, "done_by")
     try:
-        if not job.done.wait(max(0.0, at - time.monotonic())):
+        if not job.wait(max(0.0, at - time.monotonic())):
             raise files.Overdue
     except BaseException:
         due.is_called_off.set()
@@ -198,71 +188,80 @@ def done_by(at: float | None, work: Callable[[], T]) -> T:
 
 
 _pools: weakref.WeakSet[Daemons] = weakref.WeakSet()
-_waits: weakref.WeakSet[StallTimeout] = weakref.WeakSet()
 
 
 class Daemons:
-    """A pool of threads.
+    """A pool of threads, which the first work starts.
+
+    The garbage collector may close it at any point, so that its lock is reentrant.
 
     Args:
         name: name of the threads.
         most: returns the maximum number of threads; called when there is work.
+        lasts: True for threads that wait for work until the pool is closed; others end when they are idle.
     """
 
-    def __init__(self, name: str, most: Callable[[], int]) -> None:
-        self._name, self._most = name, most
+    def __init__(self, name: str, most: Callable[[], int], *, lasts: bool = False) -> None:
+        self._name, self._most, self._lasts = name, most, lasts
         self.forked()
         _pools.add(self)
         renewed_after_fork(self)
 
     def forked(self) -> None:
         """Reset without threads: those of the parent process do not exist after a fork."""
-        self._waiting: deque[Job[Any]] = deque()
-        self._changed = threading.Condition()
+        self._waiting: list[tuple[int, int, Job[Any]]] = []
+        self._order = itertools.count()
+        self._lock = threading.RLock()
+        self._signals: SimpleQueue[None] = SimpleQueue()  # one for each piece of work; a condition is twice as slow
         self._threads: set[threading.Thread] = set()
         self._num_idle, self._is_closed = 0, False
 
-    def submit(self, work: Callable[[], T]) -> Job[T]:
-        """Submit work, which runs after earlier submissions."""
+    def submit(self, work: Callable[[], T], priority: int = 0) -> Job[T]:
+        """Submit work, which runs before waiting work with a higher number, and after earlier work with the same one."""
         job = Job(work)
-        with self._changed:
-            self._waiting.append(job)
+        with self._lock:
+            heapq.heappush(self._waiting, (priority, next(self._order), job))
             self._is_closed = False
             self._staff()
-            self._changed.notify()
+        self._signals.put(None)
         return job
 
     def leave(self, job: Job[Any]) -> None:
         """Abandon a piece of work and the thread that it blocks; another thread may take its place."""
-        with self._changed:
-            if job in self._waiting:
-                self._waiting.remove(job)
+        with self._lock:
+            self._unqueue(job)
             if job.thread is not None:
                 self._threads.discard(job.thread)
                 self._staff()
 
     def urge(self, job: Job[Any]) -> None:
         """Start waiting work in one more thread, since all others may be blocked."""
-        with self._changed:
-            if job in self._waiting:
-                self._waiting.remove(job)
-                self._start(lambda: self._alone(job))
+        with self._lock:
+            if self._unqueue(job):
+                self._start(lambda: self._do(job))
 
-    def close(self, wait_seconds: float = 0.0) -> None:
+    def close(self, wait_seconds: float | None = 0.0) -> None:
         """Cancel work that has not started; threads end after their current work.
 
         Args:
-            wait_seconds: total time to wait for them.
+            wait_seconds: total time to wait for them; None for no limit.
         """
-        with self._changed:
+        with self._lock:
             self._is_closed = True
             self._waiting.clear()
-            self._changed.notify_all()
+            for _ in self._threads:
+                self._signals.put(None)
             threads = [thread for thread in self._threads if thread is not threading.current_thread()]
-        end = time.monotonic() + wait_seconds
-        for thread in threads:
-            if wait_seconds:
-                thread.join(max(0.0, end - time.monotonic()))
+        end = None if wait_seconds is None else time.monotonic() + wait_seconds
+        for thread in threads if wait_seconds != 0 else ():
+            thread.join(None if end is None else max(0.0, end - time.monotonic()))
+
+    def _unqueue(self, job: Job[Any]) -> bool:
+        kept = [each for each in self._waiting if each[2] is not job]
+        is_found = len(kept) < len(self._waiting)
+        heapq.heapify(kept)
+        self._waiting = kept
+        return is_found
 
     def _staff(self) -> None:
         """Start a thread for waiting work, if one more is allowed."""
@@ -270,177 +269,225 @@ class Daemons:
             self._start(self._run)
 
     def _start(self, run: Callable[[], None]) -> None:
-        thread = threading.Thread(target=run, name=self._name, daemon=True)
+        def life() -> None:
+            try:
+                run()
+            finally:
+                with self._lock:
+                    self._threads.discard(thread)
+                    self._staff()
+
+        thread = threading.Thread(target=life, name=self._name, daemon=True)
         self._threads.add(thread)
         thread.start()
 
-    def _alone(self, job: Job[Any]) -> None:
-        me = job.thread = threading.current_thread()
-        if job.begin():
-            job.do()
-        job.thread = None
-        with self._changed:
-            self._threads.discard(me)
-            self._staff()
-
     def _run(self) -> None:
-        me = threading.current_thread()
-        while True:
-            with self._changed:
-                while not self._waiting and me in self._threads:
-                    if self._is_closed or not self._is_awaited():
-                        self._threads.discard(me)
-                        return
-                if me not in self._threads:  # another one has its place
-                    return
-                job = self._waiting.popleft()
-                job.thread = me
-            if job.begin():
-                job.do()
-            job.thread = None
+        while (job := self._next()) is not None:
+            self._do(job)
             del job  # and what came of it
 
-    def _is_awaited(self) -> bool:
-        """Wait for work; return True if there may be some for this thread."""
-        self._num_idle += 1
-        is_told = self._changed.wait(_IDLE_SECONDS)
-        self._num_idle -= 1
-        return is_told or bool(self._waiting)
+    @staticmethod
+    def _do(job: Job[Any]) -> None:
+        job.thread = threading.current_thread()
+        job.do()
+        job.thread = None
+
+    def _next(self) -> Job[Any] | None:
+        """Wait for work of this thread; return None if the thread has to end."""
+        me = threading.current_thread()
+        while True:
+            with self._lock:
+                if me not in self._threads or (self._is_closed and not self._waiting):  # or another one has its place
+                    return None
+                self._num_idle += 1
+            try:
+                self._signals.get(timeout=None if self._lasts else _IDLE_SECONDS)
+                is_over = False
+            except Empty:
+                is_over = True
+            with self._lock:
+                self._num_idle -= 1
+                if self._waiting and me in self._threads:
+                    job = heapq.heappop(self._waiting)[2]
+                    job.thread = me
+                    return job
+                if is_over:
+                    self._threads.discard(me)
+                    return None
 
 
 SHARED = Daemons("datasets_core-ranges", lambda: settings().stream_threads)  # for all ranges of bytes of this process
 
 
+class Endable(Protocol):
+    """An object that waits for something."""
+
+    def end(self) -> None:
+        """Stop waiting."""
+        ...
+
+
+_waits: weakref.WeakSet[Endable] = weakref.WeakSet()
+
+
+def ended_at_exit(thing: Endable) -> None:
+    """Call `thing.end()` when the process ends, if `thing` still exists."""
+    _waits.add(thing)
+
+
+@atexit.register
 def _ended() -> None:
+    """End all threads, and the processes of those that have some, before libraries are unloaded."""
     for pool in list(_pools):
         pool.close()
-    for stall_timeout in list(_waits):
-        stall_timeout.end()
+    for waiting in list(_waits):
+        waiting.end()
     end = time.monotonic() + _END_SECONDS
     for pool in list(_pools):
         pool.close(max(0.001, end - time.monotonic()))
 
 
-atexit.register(_ended)
+# `CallWindow`: calls that are made ahead of the use of their results.
 
 
-class StallTimeout:
-    """Time limit on waiting for bytes: it starts again when bytes arrive.
+@dataclass(slots=True)
+class _Item(Generic[T]):
+    weight: int
+    call: Callable[[], T]
+    future: Future[T] | None = None
+
+
+class CallWindow(Generic[T]):
+    """Calls in the order in which their results are taken; workers make as many of them ahead as a budget allows.
+
+    A run of an engine, the read-ahead of a stream and a queue of `slim` are windows. Only one thread uses a window.
 
     Args:
-        name: name of the file.
-        wanted: number of bytes to wait for.
-        seconds: maximum time without bytes; default: the setting `stream_timeout_seconds`.
+        submit: starts a call in a worker, see `Daemons.submit`.
+        budget: limit of the weights of calls that are under way, or made and not taken; one call is always allowed.
 
-    >>> stall_timeout = StallTimeout("https://example.org/a", 8, seconds=60)
-    >>> stall_timeout.told(8)
-    >>> stall_timeout.waited_for(Daemons("example", lambda: 1).submit(lambda: b"the bytes"))
-    b'the bytes'
+    >>> window = CallWindow(Daemons("example", lambda: 2).submit, 1_000)
+    >>> window.want((n, 100, lambda n=n: n * n) for n in range(5))
+    >>> [window.take(n) for n in (0, 1, 4)]
+    [0, 1, 16]
+    >>> window.close()
     """
 
-    def __init__(self, name: str, wanted: int, *, seconds: float | None = None) -> None:
-        self._name, self._wanted = name, wanted
-        self._seconds = settings().stream_timeout_seconds if seconds is None else seconds
-        self._came = self._marked = 0
-        self._since = self._begun = self._spoken = self._left = time.monotonic()
-        self._why = ""
-        self._aborts: list[Callable[[], object]] = []
-        self.stop = threading.Event()
-        _waits.add(self)
+    def __init__(self, submit: Callable[[Callable[[], T], int], Future[T]], budget: int) -> None:
+        self._submit, self._budget = submit, budget
+        self._lock = threading.RLock()
+        self._items: dict[Hashable, _Item[T]] = {}  # in the order of their use
+        self._num_unsent = 0  # of them
+        self._left: list[_Item[T]] = []  # under way, and wanted no more
 
-    def told(self, count: int) -> None:
-        """Record that `count` more bytes arrived.
+    def __len__(self) -> int:
+        return len(self._items)
 
-        Raises:
-            StoppedError: the bytes are no longer needed.
-        """
-        if self.stop.is_set():
-            raise StoppedError
-        self._came += count
-        if self._came >= self._marked + _PROGRESS:
-            self._marked, self._since = self._came, time.monotonic()
+    @property
+    def keys(self) -> list[Hashable]:
+        """The keys of the calls whose results were not taken, in order."""
+        return list(self._items)
 
-    def pauses(self, seconds: float, why: str) -> None:
-        """Record a pause before a retry, which does not count as waiting."""
-        self._since += seconds
-        self._why = f" ({why})"
-
-    def on_stop(self, abort: Callable[[], object]) -> None:
-        """Register a function that is called if waiting ends before the bytes arrive."""
-        self._aborts.append(abort)
-        if self.stop.is_set():
-            abort()
-
-    def end(self) -> None:
-        """Stop waiting."""
-        self.stop.set()
-        for abort in self._aborts:
-            abort()
-
-    def waited_for(self, job: Job[T], pool: Daemons | None = None) -> T:
-        """Return the result of a piece of work; a long wait is logged.
+    def want(self, items: Iterable[tuple[Hashable, int, Callable[[], T]]]) -> None:
+        """Set the calls whose results are taken next, in order; earlier calls that are not among them are dropped.
 
         Args:
-            job: the work; it reports its bytes to this object.
-            pool: the threads that run it.
+            items: for each call its key, its weight, and the function.
+        """
+        with self._lock:
+            before, self._items = self._items, {}
+            for key, weight, call in items:
+                self._items[key] = before.pop(key) if key in before else _Item(weight, call)
+            for item in before.values():
+                if item.future is not None and not item.future.cancel() and not item.future.done():
+                    self._left.append(item)
+            self._num_unsent = sum(item.future is None for item in self._items.values())
+            self._fill()
+
+    def add(self, key: Hashable, weight: int, call: Callable[[], T]) -> None:
+        """Add a call after the others; see `want`."""
+        with self._lock:
+            self._items[key] = _Item(weight, call)
+            self._num_unsent += 1
+            self._fill()
+
+    def take(self, key: Hashable, call: Callable[[], T] | None = None) -> T:
+        """Return the result of a call and remove it; the call is made in this thread if no worker has begun it.
+
+        Args:
+            key: the key of the call.
+            call: the function, if the key is not wanted.
 
         Raises:
-            DownloadError: almost no bytes arrived for too long.
+            KeyError: the key is not wanted, and `call` is None.
+            Exception: the error of the call; it is made again by a later `take` with a function.
         """
-        asked = queued = time.monotonic()
-        self._begun += asked - self._left
-        self._leave_out(self._left, asked)
-        try:
-            while not job.done.wait(self._until_next_look()):
-                files.check()
-                now = time.monotonic()
-                queued = self._leave_out(queued, job.begun_at if job.is_begun else now)  # those before it are waited for
-                if not job.is_begun and pool is not None and now >= asked + self._seconds:
-                    pool.urge(job)
-                self._look()
-            return job.result()
-        finally:
-            self._left = time.monotonic()
-            if not job.done.is_set():
-                self.end()
-                if pool is not None:
-                    pool.leave(job)
+        with self._lock:
+            item = self._items.pop(key, None)
+            if item is None and call is None:
+                raise KeyError(key)
+            future = None if item is None else item.future
+            self._num_unsent -= item is not None and future is None
+            is_made = future is not None and future.done()
+            if future is not None and not is_made and future.cancel():
+                future = None
+            self._fill(taken=None if is_made or future is None else item)
+        if future is None:
+            own = call if item is None else item.call
+            assert own is not None
+            return own()
+        while not is_made:
+            is_made = bool(wait((future,), _WAIT_SECONDS).done)
+            files.check()
+        return future.result()
 
-    def _leave_out(self, start: float, stop: float) -> float:
-        """Do not count a period as silence of the server, since no reader waited or no request was sent; return its end."""
-        if stop <= start:
-            return start
-        self._since = self._since + stop - start if self._since <= start else max(self._since, stop)
-        return stop
+    def ready(self, *, ordered: bool) -> Hashable | None:
+        """Return the key of a call that is made, of the first one if `ordered`; None if there is none."""
+        for key, item in self._items.items():
+            if item.future is not None and item.future.done():
+                return key
+            if ordered:
+                break
+        return None
 
-    def _until_next_look(self) -> float:
-        now = time.monotonic()
-        return max(0.001, files.at_most(min(self._since + self._seconds, self._spoken + _LOG_SECONDS) - now))
+    def wait(self, seconds: float, *, ordered: bool) -> None:
+        """Wait a limited time until a call may be `ready`."""
+        futures = [item.future for item in self._items.values() if item.future is not None]
+        wait(futures[:1] if ordered else futures, seconds, FIRST_COMPLETED)
 
-    def _look(self) -> None:
-        now = time.monotonic()
-        if now >= self._since + self._seconds:
-            reason = f"{self._came:,} of {self._wanted:,} bytes arrived in {now - self._begun:.0f} seconds{self._why}"
-            advice = "Run again, or raise stream_timeout_seconds with datasets_core.config.using"
-            raise DownloadError(self._name, reason, advice=advice)
-        if now >= self._spoken + _LOG_SECONDS:
-            self._spoken = now
-            if now >= self._since + _LOG_SECONDS:
-                logger.warning(
-                    "Waiting for %s: %s of %s bytes arrived in %.0f seconds%s.",
-                    self._name,
-                    f"{self._came:,}",
-                    f"{self._wanted:,}",
-                    now - self._begun,
-                    self._why,
-                )
+    def close(self) -> None:
+        """Drop everything; workers end their current calls."""
+        self.want(())
+
+    def forked(self) -> None:
+        """Reset after a fork: the workers belong to the parent process, and all calls are made again."""
+        self._lock, self._left, self._num_unsent = threading.RLock(), [], len(self._items)
+        for item in self._items.values():
+            item.future = None
+
+    def _fill(self, *, taken: _Item[T] | None = None) -> None:
+        """Start as many calls as the budget allows, in order.
+
+        Args:
+            taken: the call being waited for, whose weight still counts.
+        """
+        if not self._num_unsent:
+            return
+        self._left = [item for item in self._left if item.future is not None and not item.future.done()]
+        used = sum(item.weight for item in self._left) + (taken.weight if taken is not None else 0)
+        is_first = taken is None
+        for place, item in enumerate(self._items.values()):
+            if item.future is None and not is_first and used + item.weight > self._budget:
+                break
+            used += item.weight
+            is_first = False
+            if item.future is None:
+                item.future = self._submit(item.call, place)
+                self._num_unsent -= 1
 
 
 # Several files at the same time: threads, one line of progress for all of them, and one failure that cancels the others
 # off.
-
-
-R = TypeVar("R")
 
 
 class CalledOffError(DownloadError):

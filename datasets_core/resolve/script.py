@@ -233,6 +233,7 @@ class SandboxedSource:
 
     def builder(self) -> DatasetBuilder:
         """See `Source.builder`."""
+        _start_interpreter()
         from datasets_core.scripting.sandbox.builder import sandboxed_class
 
         asked, standing = self.request, self.standing
@@ -249,6 +250,7 @@ class SandboxedSource:
             raise
 
     def _told(self) -> tuple[type[SandboxedBuilder], ScriptSandbox]:
+        _start_interpreter()
         from datasets_core.scripting.sandbox.builder import sandboxed_class
 
         script = self.standing.read(is_confined=True)
@@ -289,6 +291,17 @@ class SandboxedSource:
             self.standing.own_files(home),
             (start((), users), rules(roots=(whole, home.files), without=users, holds_user_data=False)) if users else None,
         )
+
+
+def _start_interpreter() -> None:
+    """Start the interpreter that sandboxed processes are forked from, and load what a build needs here while it starts."""
+    from datasets_core.scripting.sandbox.limits import layers
+    from datasets_core.scripting.sandbox.template import template
+
+    if layers().can_sandbox:
+        template()
+        from datasets_core.building import prepared  # noqa: F401  # 20 ms
+        from datasets_core.building.write import build  # noqa: F401  # 25 ms
 
 
 def local_script_source(request: Request, path: str, kind: Kind) -> ScriptSource | SandboxedSource:

@@ -10,12 +10,13 @@ from typing import Any, NamedTuple, Self
 
 import numpy as np
 
+from datasets_core.engines.threads import Daemons, renewed_after_fork
 from datasets_core.errors import ArgumentTypeError, ConfigurationError, OutOfRangeError
 from datasets_core.slim.data_provider import SampleStream
 from datasets_core.slim.dataset import get_data_files as get_data_files
 from datasets_core.slim.dataset import named, reader_maker
 from datasets_core.slim.queues import Runner, batch_of, checked_capacity, checked_seed, checked_sizes, register, whole_number
-from datasets_core.slim.threads import OwnThreads, WorkUnits
+from datasets_core.slim.threads import JOIN_SECONDS, WorkUnits
 
 _MOST = 256
 
@@ -383,11 +384,11 @@ def single_pass_read(
 
 # `prefetch_queue`, `PrefetchQueue`: elements made in advance by threads.
 #
-# They do not use an `Engine`, because iterated elements are numbered as they arrive, waiting elements are counted, and
-# closing does not wait for a source that hangs.
+# They are no `CallWindow`, because an element stays until its shapes are accepted, several threads may take elements, and
+# those that wait are told when another one closes the queue.
 
 
-class _Ahead(OwnThreads):
+class _Ahead:
     """State shared by the threads and the queue."""
 
     def __init__(self, take: Callable[[], Any], capacity: int, num_threads: int, *, is_iterated: bool) -> None:
@@ -397,10 +398,21 @@ class _Ahead(OwnThreads):
         self.failures: dict[int, BaseException] = {}
         self.first = self.asked = 0  # number of the next element to return, and of the next one to make
         self.end: int | None = None  # the number of the element whose creation failed
-        super().__init__("datasets_core-prefetch")
+        self.is_begun = self.is_closed = False
+        self._pool = Daemons("datasets_core-prefetch", lambda: num_threads)
+        self.forked()
+        renewed_after_fork(self)
 
-    def renew(self) -> None:
+    def forked(self) -> None:
+        """Create the locks again in a forked process, and mark the threads as lost."""
         self.source, self.changed = threading.Lock(), threading.Condition()
+        self.is_lost = self.is_begun
+
+    def start(self) -> None:
+        """Start the threads, unless they were started before."""
+        for _ in range(0 if self.is_begun or self.is_closed else self.num_threads):
+            self._pool.submit(self.run)
+        self.is_begun = True
 
     def run(self) -> None:
         """Make elements one after the other."""
@@ -441,7 +453,7 @@ class _Ahead(OwnThreads):
             self.is_closed = True
             self.made.clear()
             self.changed.notify_all()
-        self.join()
+        self._pool.close(JOIN_SECONDS)
 
 
 class PrefetchQueue(Runner):
@@ -504,7 +516,7 @@ class PrefetchQueue(Runner):
         with ahead.changed:
             if ahead.is_lost:
                 raise ConfigurationError("The queue belongs to the parent process", advice="Create one in this process")
-            ahead.start([ahead.run] * ahead.num_threads)
+            ahead.start()
             while not (ahead.is_closed or ahead.first in ahead.made or ahead.first in ahead.failures):
                 ahead.changed.wait()
             if ahead.is_closed:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import threading
-import time
 from collections import deque
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
@@ -13,7 +12,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from datasets_core.engines.threads import Job, in_thread, renewed_after_fork
+from datasets_core.engines.threads import Daemons, renewed_after_fork
 from datasets_core.errors import ConfigurationError, DatasetsCoreError, FileFormatError, redact
 from datasets_core.slim.queues import shuffled_places, whole_number
 from datasets_core.slim.readers import Position, SampleBlock, SampleReader, ended, in_words, no_sample, picked, plain, shown_key
@@ -77,7 +76,7 @@ class WorkUnits:
 
 
 _AHEAD_BYTES = 4 << 20  # limit per thread; a larger block is held alone
-_JOIN_SECONDS = 1.0  # for all threads together; threads blocked in user code are abandoned
+JOIN_SECONDS = 1.0  # for all threads together; threads blocked in user code are abandoned
 
 
 class _Buffer:
@@ -96,52 +95,8 @@ class ThreadsClosedError(Exception):
     """Raised for the use of closed threads."""
 
 
-class OwnThreads:
-    """Daemon threads of one process, started on first use; a forked process does not have them.
-
-    Args:
-        name: the name of the threads.
-
-    Attributes:
-        threads: the running threads.
-        is_closed: True after closing.
-        is_lost: True in a forked process if the threads were started before the fork.
-    """
-
-    def __init__(self, name: str) -> None:
-        self._name = name
-        self.threads: list[Job[None]] = []
-        self.is_begun = self.is_closed = self.is_lost = False
-        self.renew()
-        renewed_after_fork(self)
-
-    def renew(self) -> None:
-        """Create the locks again in a forked process."""
-        raise NotImplementedError
-
-    def forked(self) -> None:
-        """Create the locks again in a forked process, and mark the threads as lost."""
-        self.renew()
-        self.threads, self.is_lost = [], self.is_begun
-
-    def start(self, works: Iterable[Callable[[], None]]) -> None:
-        """Start a thread for each function, unless threads were started before."""
-        if self.is_begun or self.is_closed:
-            return
-        self.is_begun = True
-        for work in works:
-            self.threads.append(in_thread(work, self._name))
-
-    def join(self) -> None:
-        """Wait a limited time for the end of the threads."""
-        threads, self.threads = self.threads, []
-        end = time.monotonic() + _JOIN_SECONDS
-        for thread in threads:
-            thread.join(max(0.0, end - time.monotonic()))
-
-
-class UnitThreads(OwnThreads):
-    """Reads work units in parallel: each thread reads one unit, and then takes the next one.
+class UnitThreads:
+    """Reads work units in parallel: each thread reads one unit, and then takes the next one; the first `take` starts them.
 
     Args:
         units: the files.
@@ -150,6 +105,11 @@ class UnitThreads(OwnThreads):
             beginning.
         next_unit: the first unit that was not started.
         samples_ahead: maximum total number of waiting samples of unknown size, in addition to one for each thread.
+
+    Attributes:
+        is_begun: True once the threads are started.
+        is_closed: True after closing.
+        is_lost: True in a forked process if the threads were started before the fork.
     """
 
     def __init__(
@@ -165,10 +125,15 @@ class UnitThreads(OwnThreads):
         self._next, self._samples_ahead = next_unit, samples_ahead
         self._buffers: dict[int, _Buffer] = {}
         self._weight, self._wanted = 0.0, max(starts, default=-1)
-        super().__init__("datasets_core-slim")
+        self._pool = Daemons("datasets_core-slim", lambda: len(readers))
+        self.is_begun = self.is_closed = False
+        self.forked()
+        renewed_after_fork(self)
 
-    def renew(self) -> None:
+    def forked(self) -> None:
+        """Create the locks again in a forked process, and mark the threads as lost."""
         self._lock, self._room, self._arrived = _conditions()
+        self.is_lost = self.is_begun
 
     # -- for the consumer ---------------------------------------------------------------------------------------------
 
@@ -184,7 +149,9 @@ class UnitThreads(OwnThreads):
         """
         with self._lock:
             most = len(self._starts) + len(self._units) - self._next
-            self.start(partial(self._run, reader) for reader in self._readers[:most])
+            for reader in () if self.is_begun or self.is_closed else self._readers[:most]:
+                self._pool.submit(partial(self._run, reader))
+            self.is_begun = True
             if unit > self._wanted:
                 self._wanted = unit
                 self._room.notify_all()
@@ -212,7 +179,7 @@ class UnitThreads(OwnThreads):
             self._buffers.clear()
             self._room.notify_all()
             self._arrived.notify_all()
-        self.join()
+        self._pool.close(JOIN_SECONDS)
 
     def _buffer(self, unit: int) -> _Buffer:
         return self._buffers.setdefault(unit, _Buffer())

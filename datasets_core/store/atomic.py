@@ -6,10 +6,12 @@ are recognised, and no lock file is left next to what users save.
 
 from __future__ import annotations
 
+import atexit
 import contextlib
 import errno
 import json
 import os
+import re
 import shutil
 import sys
 from collections.abc import Iterable, Iterator
@@ -285,3 +287,73 @@ def write_whole(
         with contextlib.suppress(FileNotFoundError, NotADirectoryError):
             os.unlink(temporary)
         raise
+
+
+# A folder for results that are removed when their process ends, and the folders that killed processes left.
+
+_NAME = r"datasets_core-(?P<pid>\d+)-.+"
+_ALIVE = "alive"  # locked as long as the owner lives; works across containers, where process numbers differ
+_made_folders: list[tuple[int, str, int]] = []
+
+
+def temporary_folder_made() -> str | None:
+    """Return the temporary folder of this process, if it has one."""
+    return next((path for pid, path, _ in _made_folders if pid == os.getpid()), None)
+
+
+def temporary_folder() -> str:
+    """Return the folder of this process, which is removed when the process ends. Folders of killed processes are
+    removed first.
+    """
+    import tempfile  # 2 ms that few need
+
+    path = temporary_folder_made()
+    if path is None:
+        for dead in dead_folders():
+            with contextlib.suppress(OSError):  # see `discard`
+                shutil.rmtree(dead, ignore_errors=True)
+        path = tempfile.mkdtemp(prefix=f"datasets_core-{os.getpid()}-")
+        descriptor = os.open(os.path.join(path, _ALIVE), os.O_RDWR | os.O_CREAT, 0o600)
+        _is_free(descriptor)
+        _made_folders.append((os.getpid(), path, descriptor))
+        atexit.register(_remove, os.getpid(), path)
+    return path
+
+
+def dead_folders() -> list[str]:
+    """Return the folders that ended processes left."""
+    import tempfile
+
+    root = tempfile.gettempdir()
+    with os.scandir(root) as entries:
+        found = [(entry.path, re.fullmatch(_NAME, entry.name)) for entry in entries if entry.is_dir(follow_symlinks=False)]
+    return sorted(path for path, name in found if name and files.owner_is_alive(path) is False and _is_abandoned(path))
+
+
+def _is_abandoned(path: str) -> bool:
+    try:
+        descriptor = os.open(os.path.join(path, _ALIVE), os.O_RDWR)
+    except OSError:
+        return False  # another user's, or not one of ours
+    try:
+        return _is_free(descriptor)
+    finally:
+        os.close(descriptor)
+
+
+def _is_free(descriptor: int) -> bool:
+    """Try to take the lock; return True if it was free, and the caller now holds it."""
+    with contextlib.suppress(ImportError):  # not on every system
+        import fcntl
+
+        try:
+            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except OSError:
+            return False
+    return True
+
+
+def _remove(pid: int, path: str) -> None:
+    if os.getpid() == pid:  # a forked child ends with the same list
+        with contextlib.suppress(OSError):
+            shutil.rmtree(path, ignore_errors=True)

@@ -6,15 +6,16 @@ file of their own (`ShardIndex`), which it names. A folder without a manifest do
 
 from __future__ import annotations
 
-import atexit
 import contextlib
 import hashlib
 import json
 import os
 import re
 import stat
+import time
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cache
 from typing import Any, NamedTuple
 
 from datasets_core import files
@@ -33,79 +34,6 @@ from datasets_core.meta.info import DatasetInfo
 from datasets_core.meta.split_info import SplitInfo
 from datasets_core.meta.splits import ShardLengths
 from datasets_core.store.pieces import RowRange
-
-# A folder for results that are removed when their process ends, and the folders that killed processes left.
-
-_NAME = r"datasets_core-(?P<pid>\d+)-.+"
-_ALIVE = "alive"  # locked as long as the owner lives; works across containers, where process numbers differ
-_made_folders: list[tuple[int, str, int]] = []
-
-
-def temporary_folder_or_none() -> str | None:
-    """Return the temporary folder of this process, if it has one."""
-    return next((path for pid, path, _ in _made_folders if pid == os.getpid()), None)
-
-
-def temporary_folder() -> str:
-    """Return the folder of this process, which is removed when the process ends. Folders of killed processes are
-    removed first.
-    """
-    import shutil
-    import tempfile
-
-    path = temporary_folder_or_none()
-    if path is None:
-        for dead in dead_folders():
-            with contextlib.suppress(OSError):  # see `discard`
-                shutil.rmtree(dead, ignore_errors=True)
-        path = tempfile.mkdtemp(prefix=f"datasets_core-{os.getpid()}-")
-        descriptor = os.open(os.path.join(path, _ALIVE), os.O_RDWR | os.O_CREAT, 0o600)
-        _is_free(descriptor)
-        _made_folders.append((os.getpid(), path, descriptor))
-        atexit.register(_remove, os.getpid(), path)
-    return path
-
-
-def dead_folders() -> list[str]:
-    """Return the folders that ended processes left."""
-    import tempfile
-
-    root = tempfile.gettempdir()
-    with os.scandir(root) as entries:
-        found = [(entry.path, re.fullmatch(_NAME, entry.name)) for entry in entries if entry.is_dir(follow_symlinks=False)]
-    return sorted(path for path, name in found if name and files.owner_is_alive(path) is False and _is_abandoned(path))
-
-
-def _is_abandoned(path: str) -> bool:
-    try:
-        descriptor = os.open(os.path.join(path, _ALIVE), os.O_RDWR)
-    except OSError:
-        return False  # another user's, or not one of ours
-    try:
-        return _is_free(descriptor)
-    finally:
-        os.close(descriptor)
-
-
-def _is_free(descriptor: int) -> bool:
-    """Try to take the lock; return True if it was free, and the caller now holds it."""
-    with contextlib.suppress(ImportError):  # not on every system
-        import fcntl
-
-        try:
-            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except OSError:
-            return False
-    return True
-
-
-def _remove(pid: int, path: str) -> None:
-    import shutil
-
-    if os.getpid() == pid:  # a forked child ends with the same list
-        with contextlib.suppress(OSError):
-            shutil.rmtree(path, ignore_errors=True)
-
 
 # Names on disk: the folder of a dataset, its manifest, its lock, its staging folders.
 
@@ -637,19 +565,42 @@ def check_tail(path: str, kind: str, size: int, tail: bytes, *, advice: str | No
         raise DamagedShardError(path, f"its footer of {footer} bytes does not fit into its {size} bytes", advice=advice)
 
 
-def sound_mark(path: str) -> str:
-    """Return the path of the empty file in the cache that records that a local file, in its current form, was fully checked."""
+# Marks of files that were checked: an empty file in the cache for each form of a file.
+
+_OLD_MARK_SECONDS = 90 * 86400
+
+
+@cache
+def boot() -> str:
+    """Return the identity of this run of the machine; empty where the system has none."""
+    with contextlib.suppress(OSError), open("/proc/sys/kernel/random/boot_id", encoding="ascii") as file:
+        return file.read().strip()
+    return ""
+
+
+def sound_mark(path: str, *how: str) -> str:
+    """Return the path of the mark which records that a local file, in its current form, was fully checked.
+
+    Args:
+        path: the file.
+        how: what it was compared with; nothing if its values were validated.
+    """
     found = os.stat(local_path(path))
-    parts = (found.st_dev, found.st_ino, found.st_size, found.st_mtime_ns, found.st_ctime_ns)
+    parts = (found.st_dev, found.st_ino, found.st_size, found.st_mtime_ns, found.st_ctime_ns, *how)
     return os.path.join(settings().cache_dir, "sound", hashlib.sha256(repr(parts).encode()).hexdigest()[:32])
 
 
 def make_mark(mark: str) -> None:
-    """Make the mark of a file; if the cache cannot be written, there is no mark."""
+    """Make the mark of a file; if the cache cannot be written, there is no mark. Now and then, old marks are removed."""
     with contextlib.suppress(OSError):
-        os.makedirs(os.path.dirname(mark), exist_ok=True)
+        os.makedirs(folder := os.path.dirname(mark), exist_ok=True)
         with open(mark, "wb"):
             pass
+        if not os.urandom(1)[0]:
+            with os.scandir(folder) as entries:
+                oldest = time.time() - _OLD_MARK_SECONDS
+                for entry in [entry.path for entry in entries if entry.stat().st_mtime < oldest]:
+                    os.unlink(entry)
 
 
 def refuse_irregular(path: str) -> None:

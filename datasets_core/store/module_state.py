@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import os
 import socket
+import time
 import types
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import closing
@@ -13,6 +14,7 @@ from typing import Any, TypeVar
 from datasets_core import files
 from datasets_core.engines import Engine
 from datasets_core.errors import ConfigurationError, UnhashableError, logger_of
+from datasets_core.progress import show_jobs
 from datasets_core.store.code import (
     changed_in_memory,
     codes,
@@ -75,6 +77,7 @@ def run(
     with contextlib.ExitStack() as stack:
         if folder is not None and getattr(engine, "spans_machines", False):
             held = stack.enter_context(marked(folder, held))
+        held = _Named(held, verb)
         yield from _results(engine, held, function, jobs, left, verb, options)
 
 
@@ -87,12 +90,16 @@ def _results(
     verb: str,
     options: Mapping[str, Any],
 ) -> Iterator[tuple[int, R]]:
+    begun, before = time.monotonic(), getattr(engine, "retried", 0)
     try:
         with closing(engine.run(held, jobs, **options)) as results:  # type: ignore[type-var]
             for index, result in results:
                 if index in left:  # a job that ran twice: the first result counts, and the files that it names
                     left.remove(index)
                     yield index, result
+                    if len(jobs) > 1:
+                        retried = getattr(engine, "retried", 0) - before
+                        show_jobs(len(jobs) - len(left), len(jobs), retried, time.monotonic() - begun)
         if left:
             raise ConfigurationError(
                 f"The engine {type(engine).__name__} ended without a result for job {min(left)} of {len(jobs)}. "
@@ -139,6 +146,16 @@ class _Seeing:
 
 
 _seen: set[str] = set()
+
+
+class _Named:
+    """A function with the name of the method that the user called, for messages of engines."""
+
+    def __init__(self, function: Callable[..., Any], verb: str) -> None:
+        self._function, self.__qualname__ = function, verb
+
+    def __call__(self, *arguments: Any) -> Any:
+        return self._function(*arguments)
 
 
 def checked(function: Callable[..., R], *code: Any) -> Callable[..., R]:

@@ -66,7 +66,8 @@ dataset.transforms.mapper: ColumnLengthError MapPlan MappedRows; distributed: sp
 split_for_process split_for_torch_process; due: Overdue; engines.deadline: Deadline TimeUp _Timer; engines.engine: Engine
 get_engine register_engine; engines.in_order: Pace; engines.local: Failure ProcessEngine ThreadEngine _Remade; engines.pool:
 Workers JobPace RemoteEngine; engines.process: _Forked _Nowhere _Observer _Pickler; engines.serial: SerialEngine;
-engines.threads: StallTimeout; engines.worker_pool: WorkerPool; engines.worker_process: SentFunction WorkerProcess; errors:
+engines.threads: CallWindow Endable StallTimeout; engines.worker_pool: WorkerPool; engines.worker_process: SentFunction
+WorkerProcess; errors:
 ColumnLimitError
 DecodingDisabledError InvalidConfigNameError MediaTypeError ArchiveError ArgumentTypeError BlockedVersionError CastError
 CellCastError ChecksumVerificationError ConfigurationError ConfinementUnavailableError DamagedRecordError DamagedShardError
@@ -189,14 +190,14 @@ RandomShuffleQueue parallel_read single_pass_read; slim.prefetching: PrefetchQue
 QueueRunners Runner; slim.reader_choice: _Adapted; slim.row_decoder: RowDecoder; slim.sample_queue: FirstInFirstOut
 RandomQueue; slim.sample_reader: SampleBlock SampleReader; slim.sample_readers: FixedLengthRecordReader TextLineReader
 WholeFileReader _BlockReader; slim.sample_stream: SampleStream _Point; slim.sequence_decoder: TFSequenceExampleDecoder;
-slim.sparse_handler: SparseTensor; slim.threads: OwnThreads; slim.torch_samples: as_torch; slim.unit_threads:
+slim.sparse_handler: SparseTensor; slim.torch_samples: as_torch; slim.unit_threads:
 ThreadsClosedError UnitThreads _Buffer; slim.work_units: WorkUnits; store.beside: FieldsShard; store.chunks:
 ChangedRowsError Chunks; store.code_reach: Reach; store.commit: Staging; store.comparison: _Comparison _Side; store.content:
 RowDigest; store.derived_shard: DerivedShard; store.difference: Difference RowDifference; store.file_structure: FilePlaces
 FileStructure Span; store.filled: FilledShard; store.fingerprint: Hasher; store.garbage: Garbage; store.identity:
 ValueWriter _Missing; store.index_cache: IndexCache; store.layout: StagingName; store.lazy_shards: LazyShards;
 store.manifest: Manifest ShardRecord SourceRecord; store.source: Chosen; store.shard_records: ShardIndex IndexedSplit
-_OfSplit _Names; store.module_state: ModuleStateError _Seeing; store.one_type:
+_OfSplit _Names; store.module_state: ModuleStateError _Named _Seeing; store.one_type:
 IncomparableError; store.paired_columns: FeatureChange PairedColumn; store.pieces: BatchLocations BatchRows BatchRowsOf
 RowRanges HasLocations PartSummer PartSums; store.places: Places; store.readers: Reader
 _ArrowReader _ParquetReader _StreamReader _PartReader;
@@ -249,7 +250,7 @@ OneShotIterator; engines.executor: ExecutorEngine; engines.ray: RayEngine; engin
 _Correlations _Overlap _Pass _Report; viewer.queries: View _Base; viewer.pictures: Picture Pictures _Coder _StoppedError
 _PairCounts;
 viewer.cells: Limits; viewer.opening: Opened; viewer.media: Content; viewer.server: Viewer; building.write.exchange:
-Exchange; store.diff: _Tables; io.tfds: TfdsForm TfdsRows; stream.io.write: _Attempt;
+Exchange JobPlan; store.diff: _Tables; io.tfds: TfdsForm TfdsRows; stream.io.write: _Attempt;
 tfds.reading: SerializedParser; dataset.dataset: Clusters
 """
 

@@ -16,6 +16,7 @@ import numpy as np
 import pyarrow as pa
 
 from datasets_core.errors import CastError
+from datasets_core.features.arrow import taken
 from datasets_core.meta.info import Deferred
 from datasets_core.store.fingerprint import Hasher
 from datasets_core.store.manifest import kind_of
@@ -68,7 +69,8 @@ _ROWS_PER_TAKE = 5  # a take costs as much as so many slices of one row
 _ROWS_PER_RUN = 64  # from here on, runs of rows are read as slices
 _ROWS_AT_FIRST, _GATHERED_BYTES = 1 << 10, 16 << 20  # of a gather that is written
 _WHOLE_BYTES, _CHUNKED_BYTES = 32 << 20, 1 << 30  # up to here, pieces, or each of their columns, are gathered at once, ...
-_WHOLE_PART = 8  # ... if one row in so many is wanted: a copy in order costs a twentieth of a gather
+_WHOLE_PART = 8  # ... if one row in so many is wanted: a copy in order costs a twentieth of a gather, except for ...
+_WIDE_BYTES = 1 << 10  # ... rows of so many bytes
 
 
 class RowTable:
@@ -495,17 +497,18 @@ class RowTable:
             k = int(sorted_pieces[start])
             if _WHOLE_PART * (stop - start) >= int(self._pieces[k, 3]):
                 self.compare(k)
-            batches.append(self.piece(k).take(_int64_array(rows[order[start:stop]] - self.starts[k])))
+            batches.append(taken(self.piece(k), rows[order[start:stop]] - self.starts[k]))
         if in_order:
             return pa.Table.from_batches(batches, self.schema)
         places = np.empty_like(order)
         places[order] = np.arange(len(rows))
-        return pa.Table.from_batches([pa.concat_batches(batches).take(_int64_array(places))], self.schema)
+        return pa.Table.from_batches([taken(pa.concat_batches(batches), places)], self.schema)
 
     def _whole_if_small(self, rows: Ints, pieces: Ints) -> pa.Table | None:
         """The rows by one gather over a copy of their pieces; None if the copy would cost more."""
         touched = np.flatnonzero(np.bincount(pieces))
-        if len(rows) * _WHOLE_PART < int(self._pieces[touched, 3].sum()) or len(touched) > MAX_MAPPED:
+        num_rows = int(self._pieces[touched, 3].sum())
+        if len(rows) * _WHOLE_PART < num_rows or len(touched) > MAX_MAPPED:
             return None
         num_bytes, batches = 0, []
         for k in touched.tolist():
@@ -514,13 +517,15 @@ class RowTable:
             num_bytes += batches[-1].nbytes
             if num_bytes > _CHUNKED_BYTES:
                 return None
+        if 2 * len(rows) < num_rows and num_bytes > _WIDE_BYTES * num_rows:
+            return None
         moved = np.zeros(self.num_pieces, np.int64)
         moved[touched] = np.cumsum(self._pieces[touched, 3]) - self._pieces[touched, 3] - self.starts[touched]
-        places = _int64_array(rows + moved[pieces])
+        places = rows + moved[pieces]
         if num_bytes > _WHOLE_BYTES:
-            return pa.Table.from_batches(batches, self.schema).take(places).combine_chunks()
+            return taken(pa.Table.from_batches(batches, self.schema), places).combine_chunks()
         whole = batches[0] if len(batches) == 1 else pa.concat_batches(batches)
-        return pa.Table.from_batches([whole.take(places)], self.schema)
+        return pa.Table.from_batches([taken(whole, places)], self.schema)
 
     def _sliced(self, rows: Ints, pieces: Ints) -> pa.Table:
         """The rows, read one by one and concatenated."""
@@ -566,11 +571,6 @@ _NOTHING = MemoryShard([], pa.schema([]))  # in place of a shard whose rows are 
 
 def _is_in_memory(shard: Shard) -> bool:
     return isinstance(shard, MemoryShard) or (isinstance(shard, ColumnsShard) and _is_in_memory(shard.inner))
-
-
-def _int64_array(values: Ints) -> pa.Array:
-    # `pa.array(ndarray)` would import pandas where it is installed: 0.3 s
-    return pa.Array.from_buffers(pa.int64(), len(values), [None, pa.py_buffer(np.ascontiguousarray(values))])
 
 
 def _columns(schema: pa.Schema) -> str:

@@ -31,6 +31,7 @@ if TYPE_CHECKING:
 
 
 _HASH_BLOCK = 1 << 20
+_WRITE_BYTES = 1 << 18  # of one system call: larger ones fill large pages, which are dear where the machine is virtual
 _INLINE_BYTES = 2 << 20  # a file no larger than this is hashed at the end, which is faster than a thread
 
 
@@ -108,7 +109,7 @@ class HashedFile:
         if self._discarding:
             return total
         while rest.nbytes:
-            rest = rest[os.write(self._descriptor, rest) :]
+            rest = rest[os.write(self._descriptor, rest[:_WRITE_BYTES]) :]
         if self._summer is not None:
             self._summer.update(data)
         self.position += total

@@ -253,7 +253,6 @@ class SeekableMember(io.BufferedIOBase):
         return True
 
     def read(self, size: int | None = -1, /) -> bytes:
-        """See `io.BufferedIOBase.read`."""
         return bytes(self._file().read(-1 if size is None else size))
 
     read1 = read
@@ -265,16 +264,13 @@ class SeekableMember(io.BufferedIOBase):
         return len(data)
 
     def readline(self, size: int | None = -1, /) -> bytes:
-        """See `io.IOBase.readline`."""
         return bytes(self._file().readline(-1 if size is None else size))
 
     def seek(self, offset: int, whence: int = os.SEEK_SET, /) -> int:
-        """See `io.IOBase.seek`."""
         self._file().seek(offset, whence)
         return self.tell()
 
     def tell(self) -> int:
-        """See `io.IOBase.tell`."""
         return 0 if self._whole is None else int(self._whole.tell())
 
     def close(self) -> None:

@@ -22,11 +22,12 @@ from datasets_core.features.media.types import Image, fast_jpeg
 from datasets_core.features.serialization import IMAGE_DTYPES, IMAGE_MODES, image_id, image_mode, image_of_id
 from datasets_core.optional import needed
 
-# PNG files with 16 bits per channel and several channels, which Pillow reduces to 8 bits.
+# PNG files: of arrays; and those with 16 bits per channel and several channels, which Pillow reduces to 8 bits.
 
 
 _SIGNATURE = b"\x89PNG\r\n\x1a\n"
 _CHANNELS = {2: 3, 4: 2, 6: 4}  # number of channels by the colour type of the file
+_COLOURS = {1: 0, 2: 4, 3: 2, 4: 6}  # the colour type by the number of channels
 _HEAD_BYTES = 26  # bytes up to the colour type
 
 
@@ -108,6 +109,49 @@ def _unfiltered(filters: npt.NDArray[np.uint8], rows: npt.NDArray[np.uint8]) -> 
         told = np.select([kind == 1, kind == 2, kind == 3, kind == 4], [left, above, (left + above) >> 1, nearest], 0)
         found[y + 1, x + 1] = (rows[y, x] + told) & 255
     return found[1:, 1:].astype(np.uint8)
+
+
+def encoded(array: npt.NDArray[Any]) -> bytes:
+    """Return a PNG file of an array (height, width, channels) of uint8 or uint16, with 1 to 4 channels.
+
+    Each row is stored as it is, or as differences to the left, to the row above or to the mean of both, by the least sum. Files
+    are as small as those of Pillow, which also tries a fourth difference, and small images take half the time.
+
+    >>> encoded(np.zeros((2, 3, 1), np.uint8))[:8]
+    b'\\x89PNG\\r\\n\\x1a\\n'
+    """
+    height, width, channels = array.shape
+    deep = array.dtype.itemsize > 1
+    rows = np.ascontiguousarray(array, ">u2" if deep else np.uint8).view(np.uint8).reshape(height, -1)
+    deflating = zlib.compressobj(6, zlib.DEFLATED, zlib.MAX_WBITS, zlib.DEF_MEM_LEVEL, zlib.Z_FILTERED)
+    above, found, most = np.zeros((1, rows.shape[1]), np.uint8), [], max(1, _FILTERED_BYTES // rows.shape[1])
+    for start in range(0, height, most):
+        block = rows[start : start + most]
+        found.append(deflating.compress(_filtered(block, np.concatenate([above, block[:-1]]), channels * array.dtype.itemsize)))
+        above = block[-1:]
+    pixels = b"".join([*found, deflating.flush()])
+    head = struct.pack(">IIBBBBB", width, height, 16 if deep else 8, _COLOURS[channels], 0, 0, 0)
+    parts = [(b"IHDR", head), (b"IDAT", pixels), (b"IEND", b"")]
+    return _SIGNATURE + b"".join(
+        len(data).to_bytes(4, "big") + kind + data + zlib.crc32(kind + data).to_bytes(4, "big") for kind, data in parts
+    )
+
+
+_FILTERED_BYTES = 1 << 18  # of pixels at once, so that they stay in the cache of the processor
+
+
+def _filtered(rows: npt.NDArray[np.uint8], above: npt.NDArray[np.uint8], step: int) -> bytes:
+    tried = np.empty((4, len(rows), rows.shape[1] + 1), np.uint8)
+    tried[:, :, 0] = np.arange(4)[:, None]
+    tried[:, :, 1:] = rows
+    tried[1, :, 1 + step :] -= rows[:, :-step]
+    tried[2, :, 1:] -= above
+    mean = above.astype(np.uint16)
+    mean[:, step:] += rows[:, :-step]
+    tried[3, :, 1:] -= (mean >> 1).astype(np.uint8)
+    sums = np.abs(tried[:, :, 1:].view(np.int8)).view(np.uint8).sum(axis=2, dtype=np.uint64)
+    chosen: bytes = tried[sums.argmin(axis=0), np.arange(len(rows))].tobytes()
+    return chosen
 
 
 class ImageArray(Image):
@@ -241,6 +285,8 @@ class ImageArray(Image):
             value = array[..., 0] if array.ndim == 3 and array.shape[2] == 1 else array
             if self.encoding_format == "jpeg" and array.dtype == np.uint8 and array.shape[2] in (1, 3):
                 return _jpeg(value)
+            if array.size and array.dtype in (np.uint8, np.uint16) and array.shape[2] in _COLOURS:
+                return {"bytes": encoded(array), "path": None}
         return super().encode_example(value)
 
     def _check(self, array: np.ndarray[Any, Any]) -> None:

@@ -84,7 +84,6 @@ class ReadInstruction(splits.ReadInstruction, metaclass=_IsAnyInstruction):
 
     @classmethod
     def from_parts(cls, parts: Sequence[SplitPart]) -> splits.ReadInstruction:
-        """See `datasets_core.ReadInstruction.from_parts`."""
         return splits.ReadInstruction.from_parts(parts)
 
 

@@ -485,20 +485,20 @@ class Viewer:
     def start(self) -> Viewer:
         """Answer requests in a separate thread."""
         self._job = self._pool.submit(lambda: self._server.run(sockets=[self._socket]))
-        while not self._server.started and not self._job.done.wait(0.005):
+        while not self._server.started and not self._job.wait(0.005):
             pass
         return self
 
     def wait(self) -> None:
         """Wait until the viewer has ended."""
-        while self._job is not None and not self._job.done.wait(0.2):
+        while self._job is not None and not self._job.wait(0.2):
             pass
 
     def close(self) -> None:
         """Stop the server, and free the port."""
         self._server.should_exit = True
         if self._job is not None:
-            self._job.done.wait()
+            self._job.wait()
             self._job = None
             self._pool.close()
         self._end()

@@ -105,8 +105,9 @@ def test_a_broken_file_is_named_behind_the_rows_before_it(kind, written, tmp_pat
         (tmp_path / "b.arrow").write_bytes(made[kind])
     rows = iter(streamed(first, second))
     assert [next(rows)["a"] for _ in range(100)] == list(range(100))
-    with pytest.raises(FileFormatError, match=r"b\.arrow"):
+    with pytest.raises(FileFormatError) as caught:
         next(rows)
+    assert str(caught.value.file).endswith("b.arrow")
 
 
 @pytest.mark.parametrize("place", range(20, 1500, 97))

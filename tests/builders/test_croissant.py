@@ -444,16 +444,18 @@ def test_hashes_in_hex_base64_and_md5_are_compared(load: Load) -> None:
     for told in hashes:
         assert load({"a.csv": data}, [file("a.csv", **told)], [record_set])["t"][:] == ["x"]
     for name, wrong in (("sha256", "0" * 64), ("md5", "0" * 32)):
-        with pytest.raises(NonMatchingChecksumError, match=r"a\.csv"):
+        with pytest.raises(NonMatchingChecksumError) as caught:
             load({"a.csv": data}, [file("a.csv", **{name: wrong})], [record_set])
+        assert str(caught.value.file).endswith("a.csv")
     with pytest.raises(FileFormatError, match=r"'a\.csv' has an invalid sha256: 'abc'"):
         load({"a.csv": data}, [file("a.csv", sha256="abc")], [record_set])
 
 
 def test_a_wrong_hash_refuses_a_file_of_a_set_too(load: Load) -> None:
     record_set = records("r", field("r/t", "sc:Text", of("all", kind="fileSet", column="t")))
-    with pytest.raises(NonMatchingChecksumError, match=r"a\.csv"):
+    with pytest.raises(NonMatchingChecksumError) as caught:
         load({"a.csv": "t\nx\n"}, [file("a.csv", b"other"), file_set("all", "*.csv")], [record_set])
+    assert str(caught.value.file).endswith("a.csv")
 
 
 @pytest.mark.parametrize(

@@ -338,8 +338,10 @@ def test_damage_is_one_error_with_the_users_name_the_line_and_the_cause(path, te
 def test_small_files_are_parsed_together_and_errors_name_the_right_one(build):
     files = {f"{number:03d}.jsonl": b'{"a": 1}\n{"a": 2}' for number in range(40)}
     assert len(build("json", files)) == 80
-    with pytest.raises(FileFormatError, match=r"017\.jsonl, line 2: broken JSON"):
+    with pytest.raises(FileFormatError) as caught:
         build("json", {**files, "017.jsonl": b'{"a": 1}\n{"a": \n'})
+    assert str(caught.value.file).endswith("017.jsonl")
+    assert caught.value.line == 2
 
 
 def test_small_files_keep_their_order_beside_other_layouts(build):
@@ -354,8 +356,10 @@ def test_small_files_are_not_joined_where_features_are_given(build):
 
 
 def test_a_column_that_the_features_lack_is_refused_with_its_file(build):
-    with pytest.raises(DatasetGenerationCastError, match=r"b\.json"):
+    with pytest.raises(DatasetGenerationCastError) as caught:
         build("json", {"a.json": b'{"a": 1}', "b.json": b'{"a": 1, "c": 2}'}, features=Features({"a": Value("int64")}))
+    assert str(caught.value.file).endswith("b.json")
+    assert caught.value.split == "train"
 
 
 def test_an_object_larger_than_a_block_is_read(path):

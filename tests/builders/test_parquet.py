@@ -130,8 +130,9 @@ def test_bad_files_are_left_out_when_asked(build, tmp_path, recwarn, mode):
 
 def test_bad_files_are_refused_else(build, tmp_path):
     good = _bytes(pa.table({"a": pa.array([1])}), tmp_path)
-    with pytest.raises(FileFormatError, match=r"b\.parquet"):
+    with pytest.raises(FileFormatError) as caught:
         build("parquet", {"a.parquet": good, "b.parquet": good[:-5]})
+    assert str(caught.value.file).endswith("b.parquet")
 
 
 def test_features_cast_and_columns_choose_among_them(build, tmp_path):

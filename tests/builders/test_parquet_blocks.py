@@ -135,8 +135,10 @@ def test_a_damaged_page_is_named_with_its_row(written):
     data = bytearray(GROUPS)
     data[pq.read_metadata(io.BytesIO(GROUPS)).row_group(3).column(0).data_page_offset + 400] ^= 0xFF
     (path,) = written(bytes(data))
-    with pytest.raises(FileFormatError, match=r"0\.parquet, row 300"):
+    with pytest.raises(FileFormatError) as caught:
         list(streamed([path]))
+    assert str(caught.value.file).endswith("0.parquet")
+    assert caught.value.row == 300
     assert len(list(streamed([path]).skip(400))) == 600
 
 
@@ -200,8 +202,9 @@ def test_an_index_that_was_saved_is_dropped_when_the_file_is_another(range_serve
         assert [row["a"] for row in streamed(urls)] == [*range(500, 520), *range(1, 51)]
         assert "has changed since its index was saved" in caplog.text
         range_server.put(names[1], content(pa.table({"a": range(900, 920)}), row_group_size=7))
-        with pytest.raises(FileChangedError, match=r"b\.parquet"):
+        with pytest.raises(FileChangedError) as caught:
             list(streamed(urls))  # rows of the first file were read
+        assert str(caught.value.file).endswith("b.parquet")
         assert [row["a"] for row in streamed(urls)][20:] == list(range(900, 920))
 
 
@@ -211,8 +214,9 @@ def test_a_shard_that_is_not_there_is_told_behind_the_rows_before_it(range_serve
     with using(cache_dir=str(tmp_path / "c"), downloads_dir=str(tmp_path / "d")):
         rows = iter(streamed(urls))
         assert [next(rows)["a"] for _ in range(10)] == list(range(10))
-        with pytest.raises(DatasetsCoreError, match=r"1\.parquet"):
+        with pytest.raises(DatasetsCoreError) as caught:
             next(rows)
+        assert str(caught.value.file).endswith("1.parquet")
 
 
 def test_urls_with_queries_are_read_in_parts(range_server, tmp_path):

@@ -164,8 +164,10 @@ def test_a_stream_gives_the_rows_before_one_of_other_types(files: Any, load: Any
 
 def test_kinds_do_not_mix(files: Any, load: Any) -> None:
     paths = files(a=content([{"x": 1}]), b=content([{"x": b"text"}]))
-    with pytest.raises(ExampleError, match=r"b\.tfrecord: record 0 at byte 0: feature 'x'"):
+    with pytest.raises(ExampleError) as caught:
         load(paths)
+    assert str(caught.value.file).endswith("b.tfrecord")
+    assert (caught.value.row, caught.value.record, caught.value.key, caught.value.offset) == (0, 0, "x", 0)
 
 
 # -- compression -------------------------------------------------------------------------------------------------------
@@ -258,10 +260,14 @@ def test_rows_before_a_record_that_is_no_example_come(files: Any, load: Any) -> 
             records.index(path, save=True)
         rows = iter(load([path], streaming=True))
         assert [next(rows) for _ in range(7)] == ROWS[:7]
-        with pytest.raises(ExampleError, match=r"a\.tfrecord: record 7 at byte 476: "):
+        with pytest.raises(ExampleError) as caught:
             next(rows)
-    with pytest.raises(ExampleError, match=r"a\.tfrecord: record 7 at byte 476: "):
+        assert str(caught.value.file).endswith("a.tfrecord")
+        assert (caught.value.row, caught.value.record, caught.value.offset) == (7, 7, 476)
+    with pytest.raises(ExampleError) as caught:
         load([path])
+    assert str(caught.value.file).endswith("a.tfrecord")
+    assert (caught.value.row, caught.value.record, caught.value.offset) == (7, 7, 476)
 
 
 def test_cut_gzip_is_told(files: Any, load: Any) -> None:
@@ -278,8 +284,10 @@ def test_cut_gzip_is_told(files: Any, load: Any) -> None:
 @pytest.mark.parametrize("data", [b"a,b\n1,2\n" * 9, b"<!DOCTYPE html><html>" + bytes(50), b"PK\x03\x04" + bytes(60)])
 def test_what_is_no_tfrecord_file_is_refused(data: bytes, files: Any, load: Any) -> None:
     for streaming in (False, True):
-        with pytest.raises(FileFormatError, match=r"a\.tfrecord"):
+        with pytest.raises(FileFormatError) as caught:
             list(load(files(a=data), streaming=streaming))
+        assert str(caught.value.file).endswith("a.tfrecord")
+        assert (caught.value.row, caught.value.record) == (0, 0)
 
 
 # -- streams -----------------------------------------------------------------------------------------------------------
@@ -322,8 +330,10 @@ def test_rows_of_a_damaged_file_are_counted_by_nobody(several: list[str], load: 
     data = bytearray(Path(several[1]).read_bytes())
     data[places(bytes(data))[3]] ^= 1
     Path(several[1]).write_bytes(data)
-    with pytest.raises(DamagedRecordError, match=r"b\.tfrecord: record 3 "):
+    with pytest.raises(DamagedRecordError) as caught:
         load(several, "train[-7:]", streaming=True)
+    assert str(caught.value.file).endswith("b.tfrecord")
+    assert (caught.value.row, caught.value.record) == (3, 3)
 
 
 def test_ranks_and_shuffles_have_every_row_once(several: list[str], load: Any) -> None:

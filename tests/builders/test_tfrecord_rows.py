@@ -162,8 +162,9 @@ def test_rows_before_a_damage_come(copied: Path) -> None:
 def test_an_index_of_another_file_gives_no_rows(copied: Path) -> None:
     with open(copied, "ab") as file:
         file.write(b"more")
-    with pytest.raises(FileFormatError, match=r"a\.tfrecord\.idx"):
+    with pytest.raises(FileFormatError) as caught:
         list(streamed(copied))
+    assert str(caught.value.file).endswith("a.tfrecord.idx")
 
 
 def test_an_index_that_lies_gives_no_wrong_rows(copied: Path) -> None:
@@ -173,8 +174,10 @@ def test_an_index_that_lies_gives_no_wrong_rows(copied: Path) -> None:
     Path(f"{copied}.idx").write_text("".join(f"{at} {count}\n" for at, count in zip(offsets, lengths, strict=True)))
     os.utime(f"{copied}.idx")
     seen = []
-    with pytest.raises(FileFormatError, match=r"a\.tfrecord"):
+    with pytest.raises(FileFormatError) as caught:
         seen.extend(streamed(copied))
+    assert str(caught.value.file).endswith("a.tfrecord")
+    assert caught.value.row == 40
     assert [row["id"] for row in seen] == list(range(len(seen)))
 
 
@@ -237,8 +240,9 @@ def test_an_index_older_than_its_file_gives_no_other_rows(split: str, copied: Pa
         sink.write_all([first[:50], first[50 + FRAME_BYTES :], *others])  # one record more
     assert os.path.getsize(copied) == size
     os.utime(f"{copied}.idx", ns=(0, os.stat(copied).st_mtime_ns - 1))
-    with pytest.raises(FileFormatError, match=r"a\.tfrecord\.idx.*older"):
+    with pytest.raises(FileFormatError) as caught:
         list(streamed(copied, split))
+    assert str(caught.value.file).endswith("a.tfrecord.idx")
 
 
 def test_an_index_that_was_copied_before_its_file_is_good(copied: Path) -> None:

@@ -21,5 +21,6 @@ def test_the_column_has_the_name_that_is_asked_for(build):
 
 @pytest.mark.parametrize("content", [b"<a>\xff</a>", b"\0\1", b"PAR1"])
 def test_what_is_no_text_is_an_error(build, content):
-    with pytest.raises(FileFormatError, match=r"a\.xml"):
+    with pytest.raises(FileFormatError) as caught:
         build("xml", {"a.xml": content})
+    assert str(caught.value.file).endswith("a.xml")

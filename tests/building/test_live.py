@@ -429,8 +429,9 @@ def test_a_table_that_does_not_fit_is_told(tmp_path):
         yield 0, pa.table({"n": ["x"]})
 
     builder = made_by(generate, None, Features({"n": Value("int16")}), ArrowBasedBuilder)(cache_dir=str(tmp_path))
-    with pytest.raises(DatasetGenerationCastError, match=r"does not fit split 'train' of .*column 'n'"):
+    with pytest.raises(DatasetGenerationCastError) as caught:
         list(builder.as_streaming_dataset("train"))
+    assert (caught.value.row, caught.value.split, caught.value.column) == (0, "train", "n")
 
 
 # -- loading -----------------------------------------------------------------------------------------------------------
@@ -627,8 +628,10 @@ def test_a_text_of_a_path_is_opened_once_its_file_is_fetched(name: str, load: An
 
 
 def test_what_is_nowhere_fails_as_it_does_in_a_build(load: Any) -> None:
-    with pytest.raises(DatasetGenerationError, match=r"row 0 of split 'train'.*NotADirectoryError"):
+    with pytest.raises(DatasetGenerationError) as caught:
         list(load("absent", streaming=True))
+    assert str(caught.value.file).endswith("texts.py")
+    assert (caught.value.row, caught.value.split) == (0, "train")
 
 
 def test_that_an_archive_is_fetched_whole_is_said_once(load: Any, caplog: pytest.LogCaptureFixture) -> None:

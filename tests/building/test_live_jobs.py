@@ -261,8 +261,9 @@ def test_one_file_that_is_missing_among_many_is_told(large: dict[str, bytes], ra
         "csv", data_files=[*urls, f"{range_server.url}/9.csv"], split="train", streaming=True, cache_dir=str(tmp_path)
     )
     assert not range_server.requests
-    with pytest.raises(UrlNotFoundError, match=r"9\.csv"):
+    with pytest.raises(UrlNotFoundError) as caught:
         list(rows)
+    assert str(caught.value.file).endswith("9.csv")
 
 
 def test_states_of_other_kinds_are_refused(tmp_path: Path) -> None:

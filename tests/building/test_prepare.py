@@ -213,8 +213,10 @@ class Twice(Numbers):
 def test_keys_that_nobody_looked_at_are_looked_at_by_a_checked_load(tmp_path, mode):
     built(Twice, tmp_path, verification_mode="no_checks")
 
-    with pytest.raises(DuplicateKeysError, match="have the same key 1"):
+    with pytest.raises(DuplicateKeysError) as caught:
         built(Twice, tmp_path, verification_mode=mode)
+    assert str(caught.value.file).endswith("test_prepare.py")
+    assert (caught.value.split, caught.value.key, caught.value.value) == ("train", 1, 1)
 
 
 def test_a_record_that_changed_is_compared_again(tmp_path, caplog):

@@ -215,8 +215,9 @@ def test_several_processes_convert_the_files_of_a_split(folder: str, how: Conver
 
 def test_a_file_that_is_missing_is_told_by_name(folder: str, how: Conversion) -> None:
     os.unlink(f"{folder}/parts-train.tfrecord-00001-of-00003")
-    with pytest.raises(DamagedShardError, match=r"parts-train\.tfrecord-00001-of-00003: the file is missing"):
+    with pytest.raises(DamagedShardError) as caught:
         numbers(folder, "train", how)
+    assert str(caught.value.file).endswith("parts-train.tfrecord-00001-of-00003")
 
 
 def test_a_split_that_does_not_exist_is_refused(folder: str, how: Conversion) -> None:

@@ -88,8 +88,9 @@ def test_what_an_older_release_prepares_cannot_be_prepared() -> None:
 
 def test_a_version_that_is_given_as_such_is_picked_with_its_text() -> None:
     assert LISTED["TwoThrees"].pick(Version("3.0.0"), dataset="x") == "3.0.0"
-    with pytest.raises(ConfigurationError, match="version is 3"):
+    with pytest.raises(ConfigurationError) as caught:
         LISTED["TwoThrees"].pick(3, dataset="x")  # type: ignore[arg-type]
+    assert caught.value.value == 3
 
 
 def test_a_pattern_passes_over_blocked_versions_while_others_fit() -> None:

@@ -288,8 +288,9 @@ def test_features_must_be_of_the_columns(small: Dataset) -> None:
         small.cast(Features({"a": Value("int8")}))
     with pytest.raises(CastError, match="Unknown column 'c'"):
         small.cast(Features({**small.features, "c": Value("int8")}))
-    with pytest.raises(CastError, match="5 is not a schema"):
+    with pytest.raises(CastError) as caught:
         small.cast(5)  # type: ignore[arg-type]
+    assert caught.value.value == 5
 
 
 def test_a_cast_may_reorder_the_columns_and_keeps_the_format(small: Dataset) -> None:

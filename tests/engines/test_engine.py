@@ -5,6 +5,8 @@ import multiprocessing
 import os
 import signal
 import socket
+import subprocess
+import sys
 import threading
 import time
 from collections.abc import Iterator, Sequence
@@ -22,6 +24,7 @@ from datasets_core import engines as engine_module
 from datasets_core.building.builder import GeneratorBasedBuilder
 from datasets_core.building.hooks import SplitGenerator
 from datasets_core.engines import Engine, get_engine, pool, register_engine
+from datasets_core.engines import executor as executor_module
 from datasets_core.engines.deadline import Deadline, SerialEngine, TimeUp
 from datasets_core.engines.executor import ExecutorEngine
 from datasets_core.engines.pool import ProcessEngine, ThreadEngine
@@ -231,7 +234,30 @@ def test_a_job_whose_worker_was_killed_is_done_again(remote: Engine, tmp_path: P
             os.kill(os.getpid(), signal.SIGKILL)
         return job * job
 
+    before = remote.retried  # type: ignore[attr-defined]
     assert dict(remote.run(die, range(4))) == {0: 0, 1: 1, 2: 4, 3: 9}
+    assert remote.retried > before  # type: ignore[attr-defined]
+
+
+def test_a_worker_that_is_killed_in_the_middle_of_its_result_does_not_stop_an_executor(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    once = _once
+    monkeypatch.setattr(executor_module, "_STUCK_SECONDS", 0.1)
+    monkeypatch.setattr(executor_module, "_LOOK_SECONDS", 0.05)
+
+    def die(job: int) -> int:
+        if job == 1 and once(tmp_path / "died"):
+            frame = sys._getframe()
+            while "result_queue" not in frame.f_locals:
+                frame = frame.f_back  # type: ignore[assignment]
+            frame.f_locals["result_queue"]._writer._send(b"\x00\x00\x10\x00half")  # of a message of 1 MiB
+            os.kill(os.getpid(), signal.SIGKILL)
+        return job * job
+
+    engine = ExecutorEngine(partial(ProcessPoolExecutor, 2))
+    assert dict(engine.run(die, range(4))) == {0: 0, 1: 1, 2: 4, 3: 9}
+    assert engine.retried and "ended in the middle of a result" in caplog.text
 
 
 def test_a_job_that_kills_its_workers_is_named(remote: Engine) -> None:
@@ -256,6 +282,17 @@ def test_workers_of_another_version_are_refused(remote: Engine, monkeypatch: pyt
         remote = ExecutorEngine(partial(ProcessPoolExecutor, 1, multiprocessing.get_context("spawn")))
     with pytest.raises(ConfigurationError, match=r"has datasets_core .*, this process has 0\.0\.7\. Install the same"):
         list(remote.run(lambda job: job, [0]))
+
+
+def test_folders_of_killed_drivers_are_removed(tmp_path: Path) -> None:
+    dead = subprocess.Popen([sys.executable, "-c", ""])
+    dead.wait()
+    old, new = tmp_path / f"dc-dask.tmp-{dead.pid}-old", tmp_path / f"dc-dask.tmp-{dead.pid}-new"
+    for folder in (old, new):
+        (folder / "spilled").mkdir(parents=True)
+    os.utime(old, (1, 1))
+    made = Path(pool.folder_of_cluster("dask", str(tmp_path)))
+    assert sorted(tmp_path.iterdir()) == sorted([new, made])
 
 
 def test_an_address_without_a_cluster_is_named_soon(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -485,7 +522,7 @@ def test_jobs_that_take_much_longer_than_others_are_named(
     clock.now = 41.0
     pace.ended(10)
     assert [record.getMessage() for record in caplog.records] == [
-        "Job 0 of work has been running for 40 seconds; half of the others took at most 5.0."
+        "work: job 0 has been running for 40 seconds; half of the others took at most 5.0."
     ]
 
 

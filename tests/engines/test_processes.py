@@ -15,7 +15,7 @@ from pathlib import Path
 import pytest
 
 from datasets_core import config
-from datasets_core.engines import pool
+from datasets_core.engines import threads
 from datasets_core.engines.pool import ProcessEngine
 from datasets_core.engines.process import _PROGRAM, send_by_value
 from datasets_core.errors import ConfigurationError, DatasetBuildError, WorkerDiedError
@@ -103,7 +103,7 @@ def test_a_forked_process_leaves_the_workers_alone() -> None:
     pid = os.fork()
     if not pid:
         results.close()
-        pool._end_all()
+        threads._ended()
         os._exit(0)
     os.waitpid(pid, 0)
     assert {worker for _, worker in results} == {first}

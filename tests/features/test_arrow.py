@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 import pytest
-from hypothesis import given, settings
+from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from datasets_core.errors import CastError
@@ -22,6 +22,8 @@ from datasets_core.features.arrow import (
     rows_of,
     struct_array,
     struct_parts,
+    taken,
+    validate,
     validity,
 )
 from datasets_core.features.base import plain_array
@@ -295,3 +297,64 @@ def test_many_values_are_worth_the_import_of_pandas(columns, imported):
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == str(imported)
+
+
+@given(
+    data=st.one_of(st.text(max_size=40).map(str.encode), st.binary(max_size=40), st.text("abc", min_size=9).map(str.encode)),
+    cuts=st.lists(st.integers(-1, 45), max_size=6),
+    skip=st.integers(0, 3),
+    bitmap=st.none() | st.integers(0, 255),
+    nulls=st.integers(0, 3),
+    large=st.booleans(),
+)
+def test_texts_are_refused_where_arrow_refuses_them(data, cuts, skip, bitmap, nulls, large):
+    cuts = (
+        [cut if cut % 7 else max(0, min(cut, len(data))) for cut in cuts]
+        if nulls
+        else sorted(max(0, min(cut, len(data))) for cut in cuts)
+    )
+    if len(cuts) < 2:
+        return
+    kind, width = (pa.LargeStringArray, np.int64) if large else (pa.StringArray, np.int32)
+    buffers = pa.py_buffer(np.array(cuts, width)), pa.py_buffer(data)
+    mask = None if bitmap is None else pa.py_buffer(bytes([bitmap]))
+    try:
+        column = kind.from_buffers(len(cuts) - 1, *buffers, mask, nulls if mask is not None else 0).slice(skip)
+    except pa.ArrowInvalid:
+        assume(False)
+    try:
+        pa.record_batch([column], ["text"]).validate(full=True)
+    except pa.ArrowInvalid as error:
+        with pytest.raises(pa.ArrowInvalid) as caught:
+            validate(pa.record_batch([column], ["text"]))
+        assert str(caught.value) in str(error)
+    else:
+        validate(pa.record_batch([column], ["text"]))
+
+
+@st.composite
+def lists_of_numbers(draw):
+    """A column of lists, which may be part of a longer one, with other numbers before and after its own."""
+    item = draw(st.sampled_from([pa.int8(), pa.int64(), pa.float32(), pa.date32(), pa.timestamp("us", "UTC"), pa.bool_()]))
+    number = st.booleans() if item == pa.bool_() else st.integers(0, 100)
+    number = number | st.none() if draw(st.booleans()) else number
+    rows = draw(st.lists(st.none() | st.lists(number, max_size=4), max_size=9))
+    kind = draw(
+        st.sampled_from([pa.list_(item), pa.large_list(item), pa.list_(pa.field("own", item)), pa.list_(pa.list_(item))])
+    )
+    if pa.types.is_list(kind.value_type):
+        rows = [row if row is None else [row] for row in rows]
+    column = pa.array(rows, kind)
+    start = draw(st.integers(0, len(rows)))
+    return column.slice(start, draw(st.integers(0, len(rows) - start)))
+
+
+@given(column=lists_of_numbers(), data=st.data())
+def test_rows_are_taken_as_arrow_takes_them(column, data):
+    places = data.draw(st.lists(st.integers(0, max(len(column) - 1, 0)), max_size=12 if len(column) else 0))
+    batch = pa.record_batch({"id": pa.array(range(len(column)), pa.int64()), "lists": column})
+    found = taken(batch, np.array(places, np.int64))
+    found.validate(full=True)
+    assert found.equals(batch.take(pa.array(places, pa.int64())))
+    table = pa.concat_tables([pa.Table.from_batches([batch])] * 2)
+    assert taken(table, np.array(places, np.int64)).equals(table.take(pa.array(places, pa.int64())))

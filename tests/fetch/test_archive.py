@@ -103,8 +103,9 @@ def test_a_cut_tar_is_an_error_wherever_it_is_cut(path, suffix):
     cuts = sorted({end for end in ends if 600 <= end < len(whole) - 600})
     for cut in cuts:
         path.write_bytes(whole[:cut])
-        with pytest.raises(ArchiveError, match=r"the\.archive"):
+        with pytest.raises(ArchiveError) as caught:
             read_all(path)
+        assert str(caught.value.file).endswith("the.archive")
 
 
 def test_a_tar_without_its_end_mark_is_cut(path):

@@ -42,8 +42,9 @@ PIECES = st.sampled_from(["..", ".", "", "a", "b c", "C:", "\\", "/", "//", "..\
 
 @pytest.mark.parametrize("name", HOSTILE)
 def test_a_hostile_name_is_refused(name):
-    with pytest.raises(UnsafeArchiveError, match=r"bad\.zip: member"):
+    with pytest.raises(UnsafeArchiveError) as caught:
         safe_path("bad.zip", name)
+    assert str(caught.value.file).endswith("bad.zip")
 
 
 @given(st.lists(PIECES | st.text(max_size=3), max_size=6), st.sampled_from(["/", "\\", ""]))

@@ -159,8 +159,9 @@ def test_a_broken_zip_is_told(site, faults, cache_dir, policy, is_here):
     manager = StreamingDownloadManager(retries=policy)
     if is_here:
         os.fspath(manager.download(site.at("/a.zip")))
-    with pytest.raises(ArchiveError, match=r"a\.zip"):
+    with pytest.raises(ArchiveError) as caught:
         (manager.download_and_extract(site.at("/a.zip")) / "a.txt").open("rb")
+    assert str(caught.value.file).endswith("a.zip")
 
 
 def test_a_file_that_is_no_archive_is_itself(site, faults, cache_dir, policy):

@@ -223,8 +223,9 @@ def test_other_splits_have_the_same_features() -> None:
 
 @pytest.mark.parametrize("text", ["---\na: [\n---\n", "---\nconfigs: 3\n---\n", "---\ndataset_info:\n  splits: 5\n---\n"])
 def test_a_broken_card_is_told(text: str) -> None:
-    with pytest.raises(ManifestError, match=r"README\.md"):
+    with pytest.raises(ManifestError) as caught:
         card(text, TRAIN, paths=["test.csv"])
+    assert str(caught.value.file).endswith("README.md")
 
 
 # -- .huggingface.yaml
@@ -281,8 +282,9 @@ def test_old_infos_of_other_configs_are_left_alone() -> None:
 
 
 def test_broken_infos_are_told() -> None:
-    with pytest.raises(ManifestError, match=r"dataset_infos\.json"):
+    with pytest.raises(ManifestError) as caught:
         infos("{", TRAIN)
+    assert str(caught.value.file).endswith("dataset_infos.json")
 
 
 # The splits of a repository that names none: those that loading finds, in globs that name them and nothing else.

@@ -180,8 +180,9 @@ def test_a_damaged_copy_says_what_is_wrong(tmp_path: Path) -> None:
     whole = second.read_bytes()
     for content in (whole[:-1], b"", whole[:-8] + b"notarrow"):
         second.write_bytes(content)
-        with pytest.raises(DamagedShardError, match="data-00001"):
+        with pytest.raises(DamagedShardError) as caught:
             load_from_disk(tmp_path / "set")
+        assert str(caught.value.file).endswith("data-00001-of-00002.arrow")
     second.unlink()
     with pytest.raises(DamagedShardError, match="missing"):
         load_from_disk(tmp_path / "set")
@@ -376,10 +377,12 @@ def test_a_folder_that_was_not_saved_is_an_error(tmp_path: Path) -> None:
 
 def test_what_is_no_path_is_named() -> None:
     for load in (lambda: load_one(Dataset, 5), lambda: load_group(Dataset, 5), lambda: holds_group(5)):  # type: ignore[arg-type]
-        with pytest.raises(ArgumentTypeError, match="5 is not a folder"):
+        with pytest.raises(ArgumentTypeError) as caught:
             load()
-    with pytest.raises(ArgumentTypeError, match="5 is not a folder"):
+        assert caught.value.value == 5
+    with pytest.raises(ArgumentTypeError) as caught:
         Dataset.from_dict({"a": [1]}).save_to_disk(5)  # type: ignore[arg-type]
+    assert caught.value.value == 5
 
 
 # A saved dataset is described by the files of its folder.

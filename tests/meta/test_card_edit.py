@@ -221,8 +221,9 @@ def test_new_entries_stand_in_order_where_the_others_do() -> None:
     ],
 )
 def test_a_broken_card_is_told(text: str) -> None:
-    with pytest.raises(ManifestError, match=r"README\.md"):
+    with pytest.raises(ManifestError) as caught:
         edited_card(text, MINE)
+    assert str(caught.value.file).endswith("README.md")
 
 
 def test_what_stands_twice_stays_twice() -> None:
@@ -293,8 +294,9 @@ def only_parts(merged: Any, most: int) -> Any:
 @pytest.mark.parametrize("front", ["tags: [a\n", "a: *b\n", "a: b: c\n", "just text\n"])
 def test_a_large_card_that_is_broken_is_told(front: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(card_edit, "_LARGE", 0)
-    with pytest.raises(ManifestError, match=r"README\.md"):
+    with pytest.raises(ManifestError) as caught:
         edited_card(f"---\n{MANY}{front}---\n", MINE)
+    assert str(caught.value.file).endswith("README.md")
 
 
 KEYS = st.text("abcxyz_", min_size=1, max_size=8).filter(lambda key: key not in OURS)

@@ -166,8 +166,9 @@ def test_members_of_a_zip_are_listed_and_change_with_the_zip(folder: Path) -> No
 
 def test_a_damaged_zip_is_one_clear_error(folder: Path) -> None:
     (folder / "bad.zip").write_bytes(b"no zip")
-    with pytest.raises(FileFormatError, match=r"bad\.zip: cannot be read as an archive"):
+    with pytest.raises(FileFormatError) as caught:
         resolve_data_files("zip://*.csv::bad.zip", folder)
+    assert str(caught.value.file).endswith("bad.zip")
 
 
 def test_a_remote_folder_as_base() -> None:
@@ -513,5 +514,6 @@ def test_every_file_that_two_stars_name_has_a_visible_path(paths: list[str]) -> 
 
 
 def test_a_range_that_runs_backwards_is_refused() -> None:
-    with pytest.raises(ConfigurationError, match=r"Invalid pattern '\[z-a\]\.csv'"):
+    with pytest.raises(ConfigurationError) as caught:
         match("[z-a].csv", ["a.csv"])
+    assert caught.value.value == "[z-a].csv"

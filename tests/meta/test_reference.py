@@ -131,8 +131,9 @@ def test_other_paths_stay_whole(path: str) -> None:
 
 
 def test_a_version_with_leading_zeros_is_refused() -> None:
-    with pytest.raises(ReferenceSyntaxError, match=r"'01.0.0' is not a valid version"):
+    with pytest.raises(ReferenceSyntaxError) as caught:
         split_version("mnist:01.0.0")
+    assert caught.value.value == "01.0.0"
 
 
 # builder name
@@ -171,8 +172,9 @@ def test_a_word_after_a_colon_is_a_name_in_a_namespace() -> None:
 def test_what_is_said_twice_is_refused() -> None:
     with pytest.raises(TypeError, match=r"'version' is given in 'ds:1.0.0' and as an argument"):
         parse_builder_name("ds:1.0.0", {"version": "1.0.0"})
-    with pytest.raises(ArgumentTypeError, match="'config'"):
+    with pytest.raises(ArgumentTypeError) as caught:
         parse_builder_name("ds/a", {"config": "b"})
+    assert caught.value.value == "config"
     with pytest.raises(ReferenceSyntaxError, match="gives 'a' twice"):
         parse_builder_name("ds/a=1,a=2")
 

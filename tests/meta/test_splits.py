@@ -612,8 +612,9 @@ def test_what_means_the_same_is_written_alike() -> None:
     "part", [SplitPart("a b"), SplitPart("a", unit="rows"), SplitPart("a", rounding="up"), SplitPart("a", 1.5)]
 )
 def test_a_term_that_means_nothing_is_refused(part: SplitPart) -> None:
-    with pytest.raises(SplitSyntaxError, match="'the whole'"):
+    with pytest.raises(SplitSyntaxError) as caught:
         checked_part(part, "the whole")
+    assert caught.value.value == "the whole"
 
 
 @pytest.mark.parametrize(("name", "good"), [("train", True), ("Все", True), ("1", True), ("-", False), ("a(b)", False)])

@@ -71,8 +71,9 @@ def test_golden_comparisons_that_mean_nothing_are_refused(left: str, right: Any,
 
 
 def test_only_versions_and_their_texts_compare() -> None:
-    with pytest.raises(TypeError, match=r"\(1, 0, 0\) \(tuple\) cannot be compared with a version"):
+    with pytest.raises(TypeError) as caught:
         _ = Version("1.0.0") == (1, 0, 0)
+    assert caught.value.value == (1, 0, 0)
 
 
 def test_a_version_is_a_key_among_others() -> None:

@@ -240,12 +240,14 @@ def test_a_missing_file_and_other_mistakes(tmp_path: Path) -> None:
         list(TFRecordReader(tmp_path / "none"))
     with pytest.raises(DataFilesNotFoundError):
         records.index(tmp_path / "none")
-    with pytest.raises(ConfigurationError, match="compression='SNAPPY'"):
+    with pytest.raises(ConfigurationError) as caught:
         TFRecordReader(tmp_path / "none", compression="SNAPPY")
+    assert caught.value.value == "SNAPPY"
     with pytest.raises(ConfigurationError, match="block_bytes=0"):
         TFRecordReader(tmp_path / "none", block_bytes=0)
-    with pytest.raises(ArgumentTypeError, match="index=3"):
+    with pytest.raises(ArgumentTypeError) as caught:
         TFRecordReader(tmp_path / "none", index=3)  # type: ignore[arg-type]
+    assert caught.value.value == 3
     with pytest.raises(ArgumentTypeError, match="A list is not a file"):
         TFRecordReader([b"record"])  # type: ignore[arg-type]
 
@@ -423,8 +425,9 @@ def test_an_index_that_is_older_than_the_file_is_compared_with_it(tmp_path: Path
     path.write_bytes(frame(bytes(12)) * 2 + frame(b"two"))  # of the same size, and the last one begins at the same place
     for kind in (None, beside):
         os.utime(beside, ns=(0, 10**18))
-        with pytest.raises(FileFormatError, match=r"older than .*a\.tfrecord"):
+        with pytest.raises(FileFormatError) as caught:
             list(TFRecordReader(path, index=kind).records(1))
+        assert str(caught.value.file).endswith("a.tfrecord.idx")
     records.index(path, save=True)
     os.utime(beside, ns=(0, 10**18))  # as a copy may be
     assert list(TFRecordReader(path).records(2)) == [b"two"]

@@ -319,8 +319,9 @@ def test_a_registered_file_in_the_cache_never_stands_for_a_newer_one(
     files["/a.txt"] = b"x\n"
     load_dataset(str(script), split="train", register_checksums=True, **reference)
     files["/a.txt"] = b"y\n"
-    with pytest.raises(NonMatchingChecksumError, match=r"a\.txt"):
+    with pytest.raises(NonMatchingChecksumError) as caught:
         load_dataset(str(script), split="train", **reference)
+    assert str(caught.value.file).endswith("a.txt")
     (tmp_path / "checksums.tsv").unlink()
     assert load_dataset(str(script), split="train", **reference)["letter"][:] == ["y"]
 

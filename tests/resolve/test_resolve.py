@@ -82,8 +82,9 @@ def test_a_url_of_no_known_format_asks_for_one(url: str) -> None:
 
 
 def test_a_protocol_alone_is_no_dataset() -> None:
-    with pytest.raises(DatasetNotFoundError, match="'s3://' has no path"):
+    with pytest.raises(DatasetNotFoundError) as caught:
         resolve(Request("s3://"))
+    assert caught.value.value == "s3://"
 
 
 @pytest.mark.parametrize(
@@ -163,8 +164,9 @@ def test_the_lock_that_is_meant_is_found_or_refused(tmp_path: Path) -> None:
             pass
     with pytest.raises(FileNotFoundDatasetsError, match=r"/dataset\.lock does not exist"):
         held(True, builder, request, registers=False)
-    with pytest.raises(ArgumentTypeError, match="lock=1 is not valid"):
+    with pytest.raises(ArgumentTypeError) as caught:
         held(1, builder, request, registers=False)  # type: ignore[arg-type]
+    assert caught.value.value == 1
     with pytest.raises(ConfigurationError, match="Omit one of them"):
         held("x", builder, request, registers=True)
 

@@ -178,8 +178,10 @@ def test_a_lock_is_written_and_held(folder: Path, tmp_path: Path) -> None:
 @pytest.mark.skipif(not layers().can_sandbox, reason=f"no confinement here: {layers().reason}")
 def test_a_script_that_cannot_be_loaded_is_told_by_its_line(folder: Path) -> None:
     (folder / "words.py").write_text("WORDS = []\nraise KeyError('no words')\n")
-    with pytest.raises(ScriptError, match=r"words\.py, line 2: importing it failed with KeyError"):
+    with pytest.raises(ScriptError) as caught:
         resolve(Request(str(folder)))
+    assert str(caught.value.file).endswith("words.py")
+    assert caught.value.line == 2
     (folder / "words.py").write_text("import package_that_nobody_has\nWORDS = []\n")
     with pytest.raises(MissingDependencyError, match="package_that_nobody_has"):
         resolve(Request(str(folder)))

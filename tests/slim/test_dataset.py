@@ -58,8 +58,10 @@ def test_rows_before_a_damaged_one_come_then_the_error_with_the_file(tmp_path):
     path = tmp_path / "bad.jsonl"
     path.write_text("".join(json.dumps(row) + "\n" for row in ROWS[:10]) + "{broken\n", encoding="utf-8")
     found = []
-    with pytest.raises(DatasetsCoreError, match=r"bad\.jsonl"):
+    with pytest.raises(DatasetsCoreError) as caught:
         found.extend(slim.BuilderReader("json").samples(str(path)))
+    assert str(caught.value.file).endswith("bad.jsonl")
+    assert caught.value.line == 11
     assert [row for _, row in found] == ROWS[: len(found)]
 
 

@@ -260,10 +260,14 @@ def test_a_damaged_record_is_told_behind_the_good_samples(numbered):
     path.write_bytes(path.read_bytes()[:-5])
     with slim.DatasetDataProvider(dataset, num_epochs=1, seed=1) as provider:
         found = []
-        with pytest.raises(DamagedRecordError, match="numbered-1"):
+        with pytest.raises(DamagedRecordError) as caught:
             found.extend(iter(lambda: provider.get(["data"])[0], None))
-        with pytest.raises(DamagedRecordError, match="numbered-1"):
+        assert str(caught.value.file).endswith("numbered-1.tfrecord")
+        assert (caught.value.row, caught.value.record) == (19, 19)
+        with pytest.raises(DamagedRecordError) as caught:
             provider.get(["data"])
+        assert str(caught.value.file).endswith("numbered-1.tfrecord")
+        assert (caught.value.row, caught.value.record) == (19, 19)
     assert len(found) == len(set(found)) >= 19
 
 

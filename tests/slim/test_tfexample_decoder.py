@@ -260,8 +260,9 @@ def test_only_the_keys_of_the_items_are_parsed() -> None:
     data = records.encode_example({"a": 1})
     assert decoder.decode(data, ["a"]) == [1]
     assert [int(sample["a"]) for sample in decoder.decode_block(RecordBlock.of([data]), ["a"])] == [1]
-    with pytest.raises(ExampleError, match="'b' is missing"):
+    with pytest.raises(ExampleError) as caught:
         decoder.decode(data)
+    assert caught.value.key == "b"
 
 
 def test_records_before_a_wrong_one_are_given_whatever_is_wrong_with_later_ones() -> None:
@@ -271,8 +272,9 @@ def test_records_before_a_wrong_one_are_given_whatever_is_wrong_with_later_ones(
     samples = decoder.decode_block(RecordBlock.of([records.encode_example(value) for value in values], first=7, name="f"))
 
     assert [int(next(samples)["b"]) for _ in range(2)] == [2, 2]
-    with pytest.raises(ExampleError, match="record 9: feature 'b' is missing"):
+    with pytest.raises(ExampleError) as caught:
         next(samples)
+    assert (caught.value.row, caught.value.record, caught.value.key) == (9, 9, "b")
 
 
 def test_records_before_one_that_is_no_message_are_given() -> None:
@@ -280,8 +282,9 @@ def test_records_before_one_that_is_no_message_are_given() -> None:
     good = records.encode_example({"a": 1})
     samples = decoder.decode_block(RecordBlock.of([good, b"\xff\xff", good], name="f"))
     assert int(next(samples)["a"]) == 1
-    with pytest.raises(ExampleError, match="f: record 1"):
+    with pytest.raises(ExampleError) as caught:
         next(samples)
+    assert (caught.value.row, caught.value.record) == (1, 1)
 
 
 def test_specs_of_tensorflow_are_understood() -> None:
@@ -512,8 +515,9 @@ def test_records_before_a_wrong_one_are_given() -> None:
     good, bad = records.encode_sequence_example({}, {"n": [1, 2]}), records.encode_sequence_example({}, {"n": [1.5]})
     samples = decoder.decode_block(RecordBlock.of([good, bad, good], first=4, name="f"))
     assert next(samples)["n"].tolist() == [1, 2]
-    with pytest.raises(ExampleError, match="f: record 5: feature 'n'"):
+    with pytest.raises(ExampleError) as caught:
         next(samples)
+    assert (caught.value.row, caught.value.record, caught.value.key) == (5, 5, "n")
 
 
 def test_ragged_steps_are_given_as_they_are() -> None:

@@ -247,7 +247,7 @@ def test_closing_ends_the_threads_and_closes_the_files(reading):
 
 
 def test_a_reader_that_hangs_does_not_hold_up_closing(reading, monkeypatch):
-    monkeypatch.setattr(unit_threads, "_JOIN_SECONDS", 0.05)
+    monkeypatch.setattr(unit_threads, "JOIN_SECONDS", 0.05)
     threads, reader = reading(["a-5"])
     gate = reader.gates["a-5", 1] = threading.Event()
     threads.take(0, waits=True)
@@ -269,7 +269,7 @@ def test_who_waits_is_told_that_the_threads_are_closed(reading):
 
     waiting = threading.Thread(target=wait)
     waiting.start()
-    while not threads.threads:
+    while not threads.is_begun:
         pass
     gate_opener = threading.Timer(0.05, gate.set)
     gate_opener.start()

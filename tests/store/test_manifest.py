@@ -23,11 +23,11 @@ from datasets_core.meta.info import DatasetInfo
 from datasets_core.meta.split_info import SplitDict, SplitInfo, shard_file_name
 from datasets_core.meta.splits import ReadInstruction
 from datasets_core.store import manifest, shard_records
+from datasets_core.store.atomic import dead_folders
 from datasets_core.store.manifest import (
     Manifest,
     ShardRecord,
     SourceRecord,
-    dead_folders,
     manifest_bytes,
     manifest_files,
     parse_manifest,
@@ -298,7 +298,7 @@ def test_shards_are_known_by_name(name: str, known: bool) -> None:
 def test_the_next_process_removes_what_a_killed_one_left(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
     (tmp_path / "datasets_core-4194305-mine").mkdir()
-    program = "import os; from datasets_core.store.manifest import temporary_folder; temporary_folder(); "
+    program = "import os; from datasets_core.store.atomic import temporary_folder; temporary_folder(); "
     here = {**os.environ, "TMPDIR": str(tmp_path)}
 
     killed = subprocess.run([sys.executable, "-c", program + "os.kill(os.getpid(), 9)"], env=here, check=False)

@@ -22,6 +22,7 @@ from datasets_core.errors import DamagedShardError, DatasetDiskError
 from datasets_core.features.base import Value
 from datasets_core.features.schema import Features
 from datasets_core.meta.info import DatasetInfo
+from datasets_core.store import shard as shard_module
 from datasets_core.store.manifest import Manifest, manifest_bytes
 from datasets_core.store.pieces import BatchRows, PartSums, RowRange, row_ranges
 from datasets_core.store.source import check_shards, open_rows, verify_folder
@@ -293,6 +294,59 @@ def test_every_flipped_bit_of_a_shard_is_found(tmp_path: Path, table: pa.Table, 
         path.write_bytes(damaged)
         with pytest.raises(DamagedShardError):
             open_rows(folder, manifest, row_ranges("train", manifest.split_lengths())).to_table()
+
+
+def _compared_by_a_new_process(folder: str, manifest: Manifest, monkeypatch: pytest.MonkeyPatch, **how: str) -> int:
+    """Read all rows as a process does that has read nothing before; return the number of batches that it compares."""
+    shard_module._compared_batches.cache_clear()
+    parts: list[int] = []
+    are_true = PartSums.are_true
+    with config.using(**how), monkeypatch.context() as patch:
+        patch.setattr(PartSums, "are_true", lambda sums, part, data: parts.append(part) or are_true(sums, part, data))
+        rows = open_rows(folder, manifest, row_ranges("train", manifest.split_lengths()))
+        assert rows.to_table().num_rows == 100
+    return sum(part > 0 for part in parts)
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="only Linux tells when the machine was started")
+def test_batches_of_a_file_that_did_not_change_are_compared_once_and_then_a_few_of_them(
+    tmp_path: Path, table: pa.Table, build: Build, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folder, manifest = build(str(tmp_path / "d"), table)
+    count = sum(len(PartSums(shard.crc32c)) for shard in manifest.split_shards()["train"])
+    monkeypatch.setattr(os, "urandom", lambda size: b"\xff" * size)
+
+    def compared(**how: str) -> int:
+        return _compared_by_a_new_process(folder, manifest, monkeypatch, **how)
+
+    assert [compared(verify_reads="never"), compared(), compared()] == [0, count, 0]
+    assert compared(verify_reads="all") == count
+    with monkeypatch.context() as patch:
+        patch.setattr(os, "urandom", bytes)  # each is drawn
+        assert compared() == count
+    with monkeypatch.context() as patch:
+        patch.setattr(shard_module, "boot", lambda: "the machine was started again")
+        assert [compared(), compared()] == [count, 0]
+    path = Path(folder) / manifest.shards[0].name
+    content = path.read_bytes()
+    os.utime(path, ns=(0, 0))
+    assert compared() == len(PartSums(manifest.shards[0].crc32c))
+    times = os.stat(path)
+    path.write_bytes(bytes([*content[:-500], content[-500] ^ 1, *content[-499:]]))
+    os.utime(path, ns=(times.st_atime_ns, times.st_mtime_ns))  # as `cp -p` does
+    with pytest.raises(DamagedShardError):
+        compared()
+
+
+def test_a_file_that_was_not_read_to_its_end_is_compared_again(
+    tmp_path: Path, table: pa.Table, build: Build, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folder, manifest = build(str(tmp_path / "d"), table)
+    first = manifest.shards[0]
+    if len(PartSums(first.crc32c)) > 1:
+        next(iter(open_rows(folder, manifest, row_ranges("train", manifest.split_lengths())).batches()))
+    count = sum(len(PartSums(shard.crc32c)) for shard in manifest.split_shards()["train"])
+    assert _compared_by_a_new_process(folder, manifest, monkeypatch) == count
 
 
 def test_datasets_without_checksums_are_read(tmp_path: Path, table: pa.Table, build: Build) -> None:

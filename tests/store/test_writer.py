@@ -145,8 +145,9 @@ def test_the_bytes_do_not_depend_on_how_columns_lie_in_memory(tmp_path: Path) ->
 
 
 def test_unknown_formats_and_empty_bounds_are_refused(tmp_path: Path, table: pa.Table) -> None:
-    with pytest.raises(ConfigurationError, match="Unknown shard format 'avro'"):
+    with pytest.raises(ConfigurationError) as caught:
         ShardWriter(str(tmp_path), "part", split="train", schema=table.schema, file_format="avro")
+    assert caught.value.value == "avro"
     with pytest.raises(ConfigurationError, match="at least one byte"):
         ShardWriter(str(tmp_path), "part", split="train", schema=table.schema, max_shard_bytes=0)
 

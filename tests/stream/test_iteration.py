@@ -280,8 +280,9 @@ def test_a_stream_is_what_its_class_says() -> None:
 
 
 def test_an_epoch_is_a_whole_number() -> None:
-    with pytest.raises(ArgumentTypeError, match=r"epoch='x' is not an integer"):
+    with pytest.raises(ArgumentTypeError) as caught:
         STREAM_STREAMED.set_epoch("x")  # type: ignore[arg-type]
+    assert caught.value.value == "x"
 
 
 def test_numbers_are_checked() -> None:

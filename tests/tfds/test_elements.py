@@ -153,8 +153,9 @@ def test_what_a_row_lacks_is_refused_unless_it_is_optional(case: str) -> None:
     feature, value = LACKING[case]
     with pytest.raises(CellCastError, match="olumn 'x"):
         row_change(F.FeaturesDict({"x": feature}))({"x": value})
-    with pytest.raises(CellCastError, match=r"'x': the row has no value\..*Optional"):
+    with pytest.raises(CellCastError) as caught:
         row_change(F.FeaturesDict({"x": feature}))({})
+    assert caught.value.column == "x"
     for row in ({}, {"x": None}):
         assert row_change(F.FeaturesDict({"x": F.Optional(feature)}))(row) is row
 

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import PIL.Image
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -17,7 +18,8 @@ from hypothesis.extra import numpy as arrays
 
 from datasets_core.config import using
 from datasets_core.errors import ConfigurationError, MissingDependencyError
-from datasets_core.tfds.images import ImageArray, decoded, is_deep, samples_of
+from datasets_core.tfds import images
+from datasets_core.tfds.images import ImageArray, decoded, encoded, is_deep, samples_of
 
 COLOURS = {2: 4, 3: 2, 4: 6}
 
@@ -55,6 +57,24 @@ def png(picture: np.ndarray, filters: list[int], interlaced: int = 0) -> bytes:
 def test_every_filter_is_undone(picture: np.ndarray, filters: list[int]) -> None:
     data = png(picture, filters)
     assert is_deep(data) and np.array_equal(decoded(data), picture)
+
+
+@given(
+    st.sampled_from([np.uint8, np.uint16]).flatmap(
+        lambda kind: arrays.arrays(kind, st.tuples(st.integers(1, 6), st.integers(1, 6), st.integers(1, 4)))
+    ),
+    st.sampled_from([1, 20, 1 << 18]),
+)
+def test_arrays_are_png_files(picture: np.ndarray, held: int) -> None:
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(images, "_FILTERED_BYTES", held)
+        data = encoded(picture)
+
+    if is_deep(data):
+        assert np.array_equal(decoded(data), picture)
+    else:
+        found = np.asarray(PIL.Image.open(io.BytesIO(data)))
+        assert np.array_equal(found.reshape(picture.shape), picture)
 
 
 def test_other_pictures_are_none_of_these() -> None:

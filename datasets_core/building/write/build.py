@@ -24,7 +24,7 @@ from datasets_core import files
 from datasets_core._version import __version__
 from datasets_core.building.cache_key import check_unchanged, dataset_identity, identify, identity_of, sources_of
 from datasets_core.building.failures import out_of_time
-from datasets_core.building.hooks import ROW_GROUP_BYTES, TABLE_GROUP_BYTES, Builder, SplitGenerator, divide
+from datasets_core.building.hooks import ROW_GROUP_BYTES, TABLE_GROUP_BYTES, Builder, SplitGenerator
 from datasets_core.building.options import (
     BuildOptions,
     LocalFiles,
@@ -39,7 +39,15 @@ from datasets_core.building.options import (
     takes_local_files,
     wanted_order,
 )
-from datasets_core.building.write.exchange import Exchange, files_of, run_elsewhere, small_files_of
+from datasets_core.building.write.exchange import (
+    Exchange,
+    JobPlan,
+    files_of,
+    remove_plan,
+    run_elsewhere,
+    small_files_of,
+    without_credentials,
+)
 from datasets_core.building.write.generate import write_rows, write_tables
 from datasets_core.building.write.jobs import (
     Arrivals,
@@ -48,31 +56,37 @@ from datasets_core.building.write.jobs import (
     ShardResult,
     Stage,
     agreed_schema,
+    bytes_of_jobs,
     chosen_engine,
     counted_files,
+    expected_rows,
+    jobs_of_split,
     layout_of,
+    part_count,
     recast_job,
     run_attempt,
+    why_indivisible,
     worker_died,
 )
 from datasets_core.building.write.reorder import Ordering
 from datasets_core.building.write.row_keys import Clash, as_json, from_json
-from datasets_core.building.write.runs import Run, run_bytes
+from datasets_core.building.write.runs import Run, is_as_written, run_bytes
 from datasets_core.config import has_alias, settings
 from datasets_core.engines.deadline import SerialEngine, TimeUp
 from datasets_core.engines.threads import followed
 from datasets_core.errors import (
+    ConfigurationError,
+    DatasetDiskError,
     DatasetGenerationError,
     DownloadError,
-    FileFormatError,
-    InvalidKeyError,
+    ScriptTimeoutError,
     WorkerDiedError,
     logger_of,
 )
 from datasets_core.features.schema import Features
 from datasets_core.features.unordered import Facts
 from datasets_core.fetch import disk_cache
-from datasets_core.fetch.checksums import VerificationMode, digest_of
+from datasets_core.fetch.checksums import VerificationMode
 from datasets_core.meta.row_blocks import RowBlocks
 from datasets_core.meta.split_info import SplitDict, SplitInfo
 from datasets_core.progress import FileMeter, Meter, is_seen, metered, progress, told
@@ -162,7 +176,7 @@ def _is_whole(result: ShardResult, folder: str, exchange: Exchange | None) -> bo
         return all(os.path.basename(name) == name and exchange.size(name) == size for name, size in files_of(result))
     return all(
         os.path.basename(name) == name and _size(os.path.join(folder, name)) == size for name, size in files_of(result)
-    ) and all(digest_of(os.path.join(folder, shard.name)).hexdigest() == shard.sha256 for shard in result.shards)
+    ) and all(is_as_written(os.path.join(folder, shard.name), shard) for shard in result.shards)
 
 
 def _size(path: str) -> int:
@@ -212,6 +226,8 @@ class Build:
         self._is_as_read = self._order == "source" and options.num_shards is None  # what the jobs write is final
         target, spans = located(options.output_dir), getattr(options.engine, "spans_machines", False)
         self._exchange = Exchange.of(target, options.storage_options) if spans and files.is_url(target) else None
+        self._sent_builder = without_credentials(builder) if spans else builder
+        self._failed: tuple[Stage, str] | None = None  # the job that failed
         self.staging = Staging.adopt_or_create(options.output_dir)
 
     def run(self, *, is_committed: bool = True) -> Manifest:
@@ -243,7 +259,7 @@ class Build:
                         if stage.keys is not None:
                             stage.keys.finish()
                     except (Clash, DatasetGenerationError) as error:
-                        stage.failure = None if stage.keys is None else _why_indivisible(error)
+                        stage.failure = None if stage.keys is None else why_indivisible(error)
                         if stage.failure is None:
                             raise
             manifest = self._manifest()
@@ -267,14 +283,29 @@ class Build:
             if hasattr(dl_manager, "manage_extracted_files"):
                 dl_manager.manage_extracted_files()
             logger.info("Dataset %s prepared in %s", builder.label, options.output_dir)
+            if os.path.isdir(plans := os.path.join(builder.cache_root, "plans")):
+                remove_plan(plans, self._template())
             return committed
-        except (KeyboardInterrupt, DownloadError, WorkerDiedError):
-            if not has_finished_jobs(self.staging.journal):
+        except BaseException as error:
+            is_kept = isinstance(error, (KeyboardInterrupt, DownloadError, WorkerDiedError)) or (
+                getattr(options.engine, "spans_machines", False) and isinstance(error, (ConfigurationError, DatasetDiskError))
+            )
+            if not (is_kept and has_finished_jobs(self.staging.journal)):  # which the next run takes over
                 self._discard()
-            raise  # the next run takes over the finished jobs
-        except BaseException:
-            self._discard()
+            self._tell_arguments(error)
             raise
+
+    def _tell_arguments(self, error: BaseException) -> None:
+        """Add to the error of a job which arguments it had, and how to run it alone."""
+        if self._failed is None or isinstance(error, (KeyboardInterrupt, ConfigurationError, ScriptTimeoutError)):
+            return
+        stage, name = self._failed
+        job = next((job for job in stage.jobs if job.name == name), None)
+        if isinstance(job, ShardJob):
+            template = dataclasses.replace(self._template(), builder=without_credentials(self.builder), deadline=None)
+            splits = [(split.name, split.gen_kwargs) for split in self.splits]
+            plan = JobPlan(stage.function, template, splits, self._division)
+            error.add_note(plan.told(job, os.path.join(self.builder.cache_root, "plans"), error))
 
     def repair(self, manifest: Manifest, damaged: Sequence[ShardRecord]) -> bool:
         """Generate damaged shards of a finished local dataset again, and replace them one by one.
@@ -385,33 +416,35 @@ class Build:
         return LocalFiles(manager) if takes_local_files(self.builder, self.options) else manager()
 
     def _jobs(self, split: SplitGenerator) -> list[ShardJob]:
-        rows = self.builder.yields == "rows"
-        if self.options.max_rows is not None:  # the first that come: no second part knows how many came before
-            return [self._job(split.name, split.gen_kwargs, 0, 1, f"{split.name}-first")] if self.options.max_rows else []
-        group_bytes = settings().job_bytes or (ROW_GROUP_BYTES if rows else TABLE_GROUP_BYTES)
-        parts = divide(split.gen_kwargs, group_bytes=group_bytes, count=_part_count(self.builder, self.options))
-        return [self._job(split.name, part, index, len(parts), f"{split.name}-{index:05d}") for index, part in enumerate(parts)]
+        return jobs_of_split(self._template(), split.name, split.gen_kwargs, **self._division)
 
-    def _job(self, split: str, gen_kwargs: dict[str, Any], index: int, count: int, stem: str) -> ShardJob:
+    @property
+    def _division(self) -> dict[str, Any]:
+        """How `divide` cuts the arguments of a split."""
+        group_bytes = ROW_GROUP_BYTES if self.builder.yields == "rows" else TABLE_GROUP_BYTES
+        return {"group_bytes": settings().job_bytes or group_bytes, "count": part_count(self.builder, self.options)}
+
+    def _template(self) -> ShardJob:
+        """Return a job with what all jobs have in common."""
         features = self.builder.info.features
         return ShardJob(
-            builder=self.builder,
-            split=split,
-            gen_kwargs=gen_kwargs,
-            index=index,
-            count=count,
+            builder=self._sent_builder,
+            split="",
+            gen_kwargs={},
+            index=0,
+            count=1,
             folder=self.staging.folder,
-            stem=stem,
+            stem="",
             schema=None if features is None else features.arrow_schema,
             file_format=self.options.file_format if self._is_as_read else "arrow",
             max_shard_bytes=self.options.max_shard_bytes if self._order == "source" else max(1, run_bytes() // 4),
             batch_rows=self.builder.writer_batch_size,
             compare_keys=self._order != "source" or self.options.verification is not VerificationMode.NO_CHECKS,
-            keep_keys=count > 1 and self.builder.yields == "rows",
+            keep_keys=False,
             order=self._order,
             max_rows=self.options.max_rows,
             deadline=self.options.timeout,
-            final=(self.options.file_format, self.options.num_shards, self.options.max_shard_bytes) if count == 1 else None,
+            final=(self.options.file_format, self.options.num_shards, self.options.max_shard_bytes),
         )
 
     # -- jobs and their results ----------------------------------------------------------------------------------------
@@ -439,7 +472,8 @@ class Build:
                     builder.label,
                     stage.failure,
                 )
-                jobs = [self._job(split.name, split.gen_kwargs, 0, 1, f"{split.name}-whole")]
+                whole = jobs_of_split(self._template(), split.name, split.gen_kwargs, group_bytes=0, count=1)
+                jobs = [dataclasses.replace(job, stem=f"{split.name}-whole") for job in whole]
                 yield Stage(split.name, write, jobs, self.options.timeout)
             made[split.name] = [(job, results[job.name]) for job in jobs]
         done = [pair for pairs in made.values() for pair in pairs]
@@ -493,7 +527,11 @@ class Build:
             yield from taken
         timer = deadline if builder.is_stopped_by_timer else None
         engine = chosen_engine(self.options.engine, len(waiting), timer, is_native=getattr(builder, "is_native", False))
-        is_here, total, sizes = isinstance(engine, SerialEngine), _expected_rows(builder, split), _sizes(builder, stage)
+        is_here, total, sizes = (
+            isinstance(engine, SerialEngine),
+            expected_rows(builder, split),
+            bytes_of_jobs(stage) if getattr(builder, "streams", False) and stage.function is write_tables else {},
+        )
         counts_bytes = total is None and bool(sizes)
         done: dict[str, int] = {}  # by the name of a job
         with contextlib.ExitStack() as stack:
@@ -531,10 +569,15 @@ class Build:
                     done[name] = sizes[name] if counts_bytes else result.rows
                     yield waiting[position], result
             except WorkerDiedError as error:
+                self._failed = None if error.job is None else (stage, waiting[error.job].name)
                 found = worker_died(error, waiting, builder, split)
                 if found is None:
                     raise
                 raise found from error
+            except Exception as error:
+                name = getattr(error, "failed_job", None)
+                self._failed = None if name is None or getattr(engine, "shares_memory", True) else (stage, name)
+                raise
             except TimeUp as up:
                 doing = f"generating the rows of split {split!r}, in code that cannot be interrupted,"
                 raise out_of_time(builder, deadline, up, doing, split=split) from None
@@ -604,7 +647,7 @@ class Build:
             built_with=layout_of(
                 max_shard_bytes=self.options.max_shard_bytes or settings().max_shard_bytes,
                 num_shards=self.options.num_shards,
-                num_proc=_part_count(self.builder, self.options),
+                num_proc=part_count(self.builder, self.options),
                 writer_batch_size=self.builder.writer_batch_size,
             ),
             blocks=self.blocks,
@@ -618,47 +661,6 @@ def _origin(builder: Builder) -> str:
     """Return the folder of a local dataset, of its script or of its data files; "" for other builders."""
     is_bound = builder.is_confined or bool(builder.repo_id)
     return "" if is_bound or not builder.base_path or files.is_url(builder.base_path) else os.path.realpath(builder.base_path)
-
-
-def _why_indivisible(error: Clash | DatasetGenerationError) -> str | None:
-    """Return why a split cannot be built in parts: they share keys, or one fails at its first row; None for other failures."""
-    if isinstance(error, Clash):
-        return "its parts share keys"
-    if error.row != 0 or isinstance(error, (FileFormatError, InvalidKeyError)):
-        return None
-    return f"a part fails by itself ({error})"
-
-
-def _sizes(builder: Builder, stage: Stage) -> dict[str, int]:
-    """Return the bytes that each job of a stage reads, by its name; empty if they are not known, or are not read in order."""
-    if stage.function is not write_tables or not getattr(builder, "streams", False):
-        return {}
-    found: dict[str, int] = {}
-    for job in stage.jobs:
-        paths = job.gen_kwargs.get("files")
-        if not isinstance(paths, list) or not all(isinstance(path, str) and os.path.isfile(path) for path in paths):
-            return {}
-        found[job.name] = sum(map(os.path.getsize, paths))
-    return found
-
-
-def _expected_rows(builder: Builder, split: str) -> int | None:
-    splits = builder.recorded.splits
-    recorded = splits.get(split) if splits else None
-    return recorded.num_examples or None if recorded is not None and not builder.is_partial else None
-
-
-def _part_count(builder: Builder, options: BuildOptions) -> int | None:
-    """Return the maximum number of parts of a split; None if its lists alone decide.
-
-    Hugging Face `datasets` passed whole lists to scripts, unless `num_proc` requested parts. Scripts may rely on it: rows
-    are numbered from file to file, or the first file of a list is different.
-    """
-    if not builder.is_of_old_datasets:
-        return None
-    if options.num_proc is not None:
-        return options.num_proc
-    return 1 if getattr(options.engine, "workers", None) == 1 else None
 
 
 def _plan_identity(builder: Builder, options: BuildOptions, splits: Sequence[SplitGenerator]) -> str:
@@ -676,7 +678,7 @@ def _plan_identity(builder: Builder, options: BuildOptions, splits: Sequence[Spl
         options.verification.value,
         options.max_shard_bytes or limits.max_shard_bytes,
         (wanted_order(builder, disable_shuffling=options.disable_shuffling), options.num_shards, options.max_rows),
-        _part_count(builder, options),
+        part_count(builder, options),
         limits.batch_bytes,
         limits.batch_rows,
         builder.writer_batch_size,

@@ -2,22 +2,32 @@
 
 from __future__ import annotations
 
+import contextlib
 import dataclasses
 import os
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Literal, Protocol
 
-import numpy as np
 import pyarrow as pa
 
-from datasets_core.building.hooks import Hooks, divide, file_of, names_of_parts, one_file_of
-from datasets_core.building.write.row_keys import KeyRecord, compare, compare_heads
+from datasets_core.building.hooks import Builder, Hooks, divide, file_of, names_of_parts, one_file_of
+from datasets_core.building.options import BuildOptions
+from datasets_core.building.write.row_keys import Clash, KeyRecord, compare, compare_heads
 from datasets_core.config import has_alias, settings
 from datasets_core.engines import Engine
 from datasets_core.engines.deadline import Deadline, SerialEngine, can_stop
 from datasets_core.engines.threads import followed
-from datasets_core.errors import CastError, CellCastError, DatasetGenerationCastError, WorkerDiedError, redact
+from datasets_core.errors import (
+    CastError,
+    CellCastError,
+    DatasetGenerationCastError,
+    DatasetGenerationError,
+    FileFormatError,
+    InvalidKeyError,
+    WorkerDiedError,
+    redact,
+)
 from datasets_core.features.arrow import merge_schemas
 from datasets_core.features.cast import cast_table
 from datasets_core.features.schema import Features, features_of_file, plain_schema
@@ -114,6 +124,37 @@ class ShardJob:
         return self.order != "source" and self.builder.yields == "rows" and self.schema is None
 
 
+def jobs_of_split(
+    template: ShardJob, split: str, gen_kwargs: dict[str, Any], *, group_bytes: int, count: int | None
+) -> list[ShardJob]:
+    """Return the jobs that write a split.
+
+    Args:
+        template: a job with what all have in common; its `final` is for a split of a single job.
+        split: the split.
+        gen_kwargs: its arguments.
+        group_bytes, count: see `divide`.
+    """
+    if template.max_rows is not None:  # the first that come: no second part knows how many came before
+        parts = [gen_kwargs] if template.max_rows else []
+    else:
+        parts = divide(gen_kwargs, group_bytes=group_bytes, count=count)
+    is_one = len(parts) == 1
+    return [
+        dataclasses.replace(
+            template,
+            split=split,
+            gen_kwargs=part,
+            index=index,
+            count=len(parts),
+            stem=f"{split}-first" if template.max_rows is not None else f"{split}-{index:05d}",
+            keep_keys=not is_one and template.builder.yields == "rows",
+            final=template.final if is_one else None,
+        )
+        for index, part in enumerate(parts)
+    ]
+
+
 @dataclasses.dataclass(frozen=True, slots=True)
 class ShardResult:
     """Outcome of a job.
@@ -161,12 +202,17 @@ def run_attempt(function: Callable[..., ShardResult], job: Any, *, tells: str = 
         counts_bytes: True to count bytes of files instead of rows.
     """
     attempt = job.attempt(os.urandom(4).hex())
-    if not tells or not os.path.isdir(tells):  # nobody looks, or this is another machine
-        return dataclasses.replace(function(attempt), name=job.name)
-    watched = FileMeter() if counts_bytes else Meter()
-    path = os.path.join(tells, job.name)
-    with ProgressFile(path) as file, metered(watched), followed(file.update, lambda: watched.done()):
-        return dataclasses.replace(function(attempt, on_rows=watched.add), name=job.name)
+    try:
+        if not tells or not os.path.isdir(tells):  # nobody looks, or this is another machine
+            return dataclasses.replace(function(attempt), name=job.name)
+        watched = FileMeter() if counts_bytes else Meter()
+        path = os.path.join(tells, job.name)
+        with ProgressFile(path) as file, metered(watched), followed(file.update, lambda: watched.done()):
+            return dataclasses.replace(function(attempt, on_rows=watched.add), name=job.name)
+    except Exception as error:
+        with contextlib.suppress(AttributeError):  # of a class with slots
+            error.failed_job = job.name  # type: ignore[attr-defined]
+        raise
 
 
 # The engine that runs the jobs of a split, and the error for a worker that dies.
@@ -292,61 +338,7 @@ class Stage:
     failure: str | None = None
 
 
-# `FileCounts`: number of rows of each file of a job, counted while its tables pass; and names of the files.
-
-
-class FileCounts:
-    """Rows and bytes of each file of a job.
-
-    A file is the unit that is one job of a stream. The key of a table identifies it: `(number of the file, …)`;
-    tables of several files that were read as one have the key `(number of the first, number of the table, rows of each file)`.
-
-    Args:
-        builder: the builder of the tables.
-        gen_kwargs: the arguments of the job.
-    """
-
-    def __init__(self, builder: Hooks, gen_kwargs: dict[str, Any]) -> None:
-        self._builder, self._gen_kwargs = builder, gen_kwargs
-        count = len(divide(gen_kwargs, group_bytes=0)) if builder.reads_in_order else 0
-        self._rows, self._sizes = np.zeros(count, np.int64), np.zeros(count, np.int64)
-        self._last = 0
-
-    def add(self, key: Any, table: pa.Table | pa.RecordBatch) -> None:
-        """Count a table.
-
-        Args:
-            key: its key.
-            table: its rows.
-        """
-        count = len(self._rows)
-        if not count:
-            return
-        parts = (0,) if count == 1 else key if isinstance(key, tuple) else ()
-        number = parts[0] if parts and isinstance(parts[0], int) else -1
-        rows = parts[2] if len(parts) == 3 and isinstance(parts[2], tuple) else (table.num_rows,)
-        if not self._last <= number <= count - len(rows):  # rows that do not come file after file
-            self._rows = self._rows[:0]
-            return
-        self._last = number
-        files = slice(number, number + len(rows))
-        if len(rows) == 1 or (len(parts) > 1 and parts[1] == 0):
-            self._rows[files] += rows
-        shares = np.array(rows, np.int64)
-        self._sizes[files] += table.nbytes * shares // max(1, int(shares.sum()))
-
-    def blocks(self) -> RowBlocks | None:
-        """Return row ranges in the files; None if unknown."""
-        count = len(self._rows)
-        if not count:
-            return None
-        counted = RowBlocks.of(self._rows, self._sizes[:count], np.arange(count), is_indexed=False, file_count=count)
-        found = self._builder.file_blocks(self._gen_kwargs)
-        if found is None or not np.array_equal(
-            np.bincount(found.files, found.rows, minlength=count).astype(np.int64), self._rows
-        ):
-            return counted
-        return found
+# Names of the files of splits.
 
 
 def counted_files(builder: Hooks, splits: Mapping[str, dict[str, Any]]) -> dict[str, str]:
@@ -662,3 +654,43 @@ def layout_of(**options: int | None) -> dict[str, int]:
     """
     found = {**options, **{name: getattr(settings(), name) for name in LAYOUT_SETTINGS}}
     return {name: value for name, value in found.items() if value is not None}
+
+
+def why_indivisible(error: Clash | DatasetGenerationError) -> str | None:
+    """Return why a split cannot be built in parts: they share keys, or one fails at its first row; None for other failures."""
+    if isinstance(error, Clash):
+        return "its parts share keys"
+    if error.row != 0 or isinstance(error, (FileFormatError, InvalidKeyError)):
+        return None
+    return f"a part fails by itself ({error})"
+
+
+def bytes_of_jobs(stage: Stage) -> dict[str, int]:
+    """Return the bytes that each job of a stage reads, by its name; empty if they are not known."""
+    found: dict[str, int] = {}
+    for job in stage.jobs:
+        paths = job.gen_kwargs.get("files")
+        if not isinstance(paths, list) or not all(isinstance(path, str) and os.path.isfile(path) for path in paths):
+            return {}
+        found[job.name] = sum(map(os.path.getsize, paths))
+    return found
+
+
+def part_count(builder: Hooks, options: BuildOptions) -> int | None:
+    """Return the maximum number of parts of a split; None if its lists alone decide.
+
+    Hugging Face `datasets` passed whole lists to scripts, unless `num_proc` requested parts. Scripts may rely on it: rows
+    are numbered from file to file, or the first file of a list is different.
+    """
+    if not builder.is_of_old_datasets:
+        return None
+    if options.num_proc is not None:
+        return options.num_proc
+    return 1 if getattr(options.engine, "workers", None) == 1 else None
+
+
+def expected_rows(builder: Builder, split: str) -> int | None:
+    """Return the number of rows that the description of a dataset names for a split, if all are built."""
+    splits = builder.recorded.splits
+    recorded = splits.get(split) if splits else None
+    return recorded.num_examples or None if recorded is not None and not builder.is_partial else None

@@ -27,7 +27,6 @@ from datasets_core.building.write.runs import (
     batches_of,
     canonical,
     final_writer,
-    index_array,
     merge_plan,
     next_batch,
     read_plan,
@@ -35,6 +34,7 @@ from datasets_core.building.write.runs import (
     run_bytes,
     run_slices,
     sidecar,
+    taken_rows,
 )
 from datasets_core.config import settings
 from datasets_core.errors import ConfigurationError, DatasetGenerationError
@@ -173,10 +173,12 @@ def merge_job(job: MergeJob, on_rows: OnRows = lambda rows: None) -> ShardResult
     taken = np.array(job.before, np.int64)
     with _final_writer(job) as writer:
         for owners, lengths in _blocks(job):
-            rows, places = _gathered(job, owners, taken)
+            parts, places = _gathered(job, owners, taken)
+            starts = np.cumsum([0, *(part.num_rows for part in parts[:-1])])
             start = 0
-            for length in lengths:
-                writer.write(canonical(rows.take(places.slice(start, length))))
+            for length, num_bytes in lengths:
+                wanted = places[start : start + length]
+                writer.write(canonical(taken_rows(parts, wanted, num_bytes, starts=starts)))
                 start += length
                 on_rows(length)
         return ShardResult(job.name, tuple(writer.close()), job.schema)
@@ -268,18 +270,18 @@ def _final_writer(job: MergeJob | CutJob) -> ShardWriter:
     return final_writer(job.folder, job.stem, split=job.split, schema=job.schema, file_format=job.file_format)
 
 
-def _blocks(job: MergeJob) -> Iterator[tuple[np.ndarray, list[int]]]:
-    """Yield the runs of the next ranks, and the lengths of their batches: as many as are gathered at once."""
+def _blocks(job: MergeJob) -> Iterator[tuple[np.ndarray, list[tuple[int, int]]]]:
+    """Yield the runs of the next ranks, and rows and bytes of their batches: as many as are gathered at once."""
     limit = run_bytes() // 2
     owners: list[np.ndarray] = []
-    lengths: list[int] = []
+    lengths: list[tuple[int, int]] = []
     held = 0
     for found, num_bytes in _chunks(job):
         if lengths and held + num_bytes > limit:
             yield np.concatenate(owners), lengths
             owners, lengths, held = [], [], 0
         owners.append(found)
-        lengths.append(len(found))
+        lengths.append((len(found), num_bytes))
         held += num_bytes
     if lengths:
         yield np.concatenate(owners), lengths
@@ -296,7 +298,7 @@ def _chunks(job: MergeJob) -> Iterator[tuple[np.ndarray, int]]:
         rank += length
 
 
-def _gathered(job: MergeJob, owners: np.ndarray, taken: np.ndarray) -> tuple[pa.RecordBatch, pa.Array]:
+def _gathered(job: MergeJob, owners: np.ndarray, taken: np.ndarray) -> tuple[list[pa.RecordBatch], np.ndarray]:
     """Return the rows of a block, run after run, and the position of each; `taken` is advanced."""
     by_run = np.argsort(owners, kind="stable")
     places = np.empty(len(owners), np.int64)
@@ -308,7 +310,7 @@ def _gathered(job: MergeJob, owners: np.ndarray, taken: np.ndarray) -> tuple[pa.
         path = os.path.join(job.folder, job.runs[number].data)
         parts += run_slices(path, start, start + int(counts[number]))
     taken += counts
-    return pa.concat_batches(parts), index_array(places)
+    return parts, places
 
 
 # The number of shards of a split, and the rows at which they end.

@@ -18,8 +18,11 @@ import pyarrow as pa
 from datasets_core.building.write.row_keys import Words, sorted_order
 from datasets_core.config import settings
 from datasets_core.errors import DatasetDiskError
+from datasets_core.features.arrow import taken
+from datasets_core.fetch.checksums import digest_of
 from datasets_core.files import disk_errors
 from datasets_core.store.manifest import ShardRecord
+from datasets_core.store.pieces import PartSums, crc32c_extend
 from datasets_core.store.writer import ShardWriter
 
 # The bytes of each row, independent of other rows and of batches.
@@ -164,16 +167,34 @@ def next_batch(sizes: npt.NDArray[Any], batch_bytes: int) -> int:
 
 def canonical(batch: pa.RecordBatch) -> pa.RecordBatch:
     """Return the batch as it would be in a file: equal rows have equal bytes, and the same size, regardless of their origin."""
+    if all(map(_is_canonical, batch.columns)):
+        return batch
     return pa.ipc.read_record_batch(batch.serialize(), batch.schema)
 
 
-def index_array(numbers: npt.NDArray[np.int64]) -> pa.Array:
-    """`pa.array(numbers)`, without a copy and without the import of pandas.
-
-    >>> index_array(np.array([2, 0])).to_pylist()
-    [2, 0]
-    """
-    return pa.Array.from_buffers(pa.int64(), len(numbers), [None, pa.py_buffer(np.ascontiguousarray(numbers))])
+def _is_canonical(array: Any) -> bool:
+    """Return True if a file would hold exactly the buffers of an array; False also for types that are not looked into."""
+    kind = array.type
+    if array.offset or isinstance(kind, pa.BaseExtensionType):
+        return False
+    buffers = array.buffers()
+    if buffers[0] is not None and not array.null_count:
+        return False
+    if pa.types.is_primitive(kind) and not pa.types.is_boolean(kind):
+        return True
+    if pa.types.is_struct(kind):
+        return all(len(member) == len(array) and _is_canonical(member) for member in map(array.field, range(kind.num_fields)))
+    is_large = pa.types.is_large_string(kind) or pa.types.is_large_binary(kind) or pa.types.is_large_list(kind)
+    if not (is_large or pa.types.is_string(kind) or pa.types.is_binary(kind) or pa.types.is_list(kind)):
+        return False
+    if not len(array):
+        return False
+    offsets = np.frombuffer(buffers[1], np.int64 if is_large else np.int32, len(array) + 1)
+    if offsets[0]:
+        return False
+    if pa.types.is_list(kind) or pa.types.is_large_list(kind):
+        return len(array.values) == offsets[-1] and _is_canonical(array.values)
+    return buffers[2] is not None and buffers[2].size == offsets[-1]
 
 
 class _Rows:
@@ -210,35 +231,52 @@ class _Rows:
         while start < stop:
             end = start + next_batch(sizes[start : min(stop, start + limits.batch_rows)], limits.batch_bytes)
             wanted = np.arange(start, end) if self._order is None else self._order[start:end]
-            yield canonical(self._taken(wanted, int(sizes[start:end].sum())))
+            yield canonical(taken_rows(self._pieces, wanted, int(sizes[start:end].sum()), starts=self._starts))
             start = end
 
     def _join(self) -> None:
         if self._small:
-            self._pieces.append(self._small[0] if len(self._small) == 1 else pa.concat_batches(self._small))
+            self._pieces.append(_one(self._small))
             self._small, self._small_bytes = [], 0
 
-    def _taken(self, wanted: npt.NDArray[np.int64], num_bytes: int) -> pa.RecordBatch:
-        if len(self._pieces) == 1 and self._order is None:
-            return self._pieces[0].slice(int(wanted[0]), len(wanted))
-        owners = np.searchsorted(self._starts, wanted, side="right") - 1
-        places = wanted - self._starts[owners]
-        if num_bytes >= len(wanted) * _LARGE_ROW_BYTES:
-            pairs = zip(owners.tolist(), places.tolist(), strict=True)
-            return pa.concat_batches([self._pieces[owner].slice(place, 1) for owner, place in pairs])
-        if len(self._pieces) == 1:
-            return self._pieces[0].take(index_array(places))
-        by_owner = np.argsort(owners, kind="stable")
-        back = np.empty(len(wanted), np.int64)
-        back[by_owner] = np.arange(len(wanted))
-        ends = np.cumsum(np.bincount(owners, minlength=len(self._pieces)))[:-1]
-        parts = zip(self._pieces, np.split(places[by_owner], ends), strict=True)
-        found = [piece.take(index_array(part)) for piece, part in parts if len(part)]
-        return pa.concat_batches(found).take(index_array(back))
+
+def taken_rows(
+    pieces: Sequence[pa.RecordBatch], wanted: npt.NDArray[np.int64], num_bytes: int, *, starts: Any
+) -> pa.RecordBatch:
+    """Return rows of several batches as one batch, in any order.
+
+    Args:
+        pieces: the batches.
+        wanted: the numbers of the rows, counted over all batches.
+        num_bytes: bytes of these rows.
+        starts: the number of the first row of each batch.
+    """
+    owners = np.searchsorted(starts, wanted, side="right") - 1
+    places = wanted - starts[owners]
+    if num_bytes >= len(wanted) * _LARGE_ROW_BYTES:
+        breaks = np.flatnonzero((np.diff(wanted) != 1) | (np.diff(owners) != 0)) + 1
+        firsts, ends = np.concatenate([[0], breaks]).tolist(), np.concatenate([breaks, [len(wanted)]]).tolist()
+        spans = [(pieces[owners[first]], int(places[first]), end - first) for first, end in zip(firsts, ends, strict=True)]
+        return _one([piece.slice(place, rows) for piece, place, rows in spans])
+    if len(pieces) == 1:
+        return taken(pieces[0], places)
+    by_owner = np.argsort(owners, kind="stable")
+    back = np.empty(len(wanted), np.int64)
+    back[by_owner] = np.arange(len(wanted))
+    ends = np.cumsum(np.bincount(owners, minlength=len(pieces)))[:-1]
+    parts = zip(pieces, np.split(places[by_owner], ends), strict=True)
+    found = [taken(piece, part) for piece, part in parts if len(part)]
+    return taken(pa.concat_batches(found), back)
+
+
+def _one(batches: list[pa.RecordBatch]) -> pa.RecordBatch:
+    return batches[0] if len(batches) == 1 else pa.concat_batches(batches)
 
 
 class RunWriter:
     """Writes batches with known words into sorted runs `{stem}-run00000`, …: each as many rows as half of `sort_bytes` holds.
+
+    The only job of a split holds as many as `sort_bytes`, so that its rows are written once.
 
     Args:
         folder: an existing local folder.
@@ -266,7 +304,7 @@ class RunWriter:
     ) -> None:
         self._folder, self._stem, self._split, self._schema = folder, stem, split, schema
         self._file_format, self._ends = file_format, ends
-        self._limit = max(1, settings().sort_bytes // 2)
+        self._limit = max(1, settings().sort_bytes // (2 if ends is None else 1))
         self._told: list[Words] = []
         self._rows = _Rows()
         self._records: list[ShardRecord] = []
@@ -314,7 +352,7 @@ class RunWriter:
 
     def _write_run(self, words: Words, sizes: Sizes) -> None:
         stem = f"{self._stem}-run{len(self.runs):05d}"
-        record = self._write_file(stem, "arrow", sizes, 0, len(sizes))
+        record = self._write_file(stem, "arrow", sizes, 0, len(sizes), is_hashed=crc32c_extend() is None)
         name = f"{stem}.order"
         with order_file(self._folder, name) as append:
             append(np.concatenate([words, sizes.view(np.uint64)[None]]))
@@ -329,8 +367,11 @@ class RunWriter:
         self.is_final = True
         self._rows = _Rows()
 
-    def _write_file(self, stem: str, file_format: str, sizes: Sizes, start: int, stop: int) -> ShardRecord:
-        with final_writer(self._folder, stem, split=self._split, schema=self._schema, file_format=file_format) as writer:
+    def _write_file(
+        self, stem: str, file_format: str, sizes: Sizes, start: int, stop: int, *, is_hashed: bool = True
+    ) -> ShardRecord:
+        how: Any = {"split": self._split, "schema": self._schema, "file_format": file_format, "is_hashed": is_hashed}
+        with final_writer(self._folder, stem, **how) as writer:
             for batch in self._rows.batches(sizes, start, stop):
                 writer.write(batch)
             (record,) = writer.close()
@@ -338,7 +379,9 @@ class RunWriter:
         return record
 
 
-def final_writer(folder: str, stem: str, *, split: str, schema: pa.Schema, file_format: str) -> ShardWriter:
+def final_writer(
+    folder: str, stem: str, *, split: str, schema: pa.Schema, file_format: str, is_hashed: bool = True
+) -> ShardWriter:
     """Return the writer of one final shard; it has no size limit."""
     return ShardWriter(
         folder,
@@ -348,6 +391,7 @@ def final_writer(folder: str, stem: str, *, split: str, schema: pa.Schema, file_
         file_format=file_format,
         max_shard_bytes=ENDLESS,
         batch_bytes=settings().batch_bytes,
+        is_hashed=is_hashed,
     )
 
 
@@ -418,6 +462,16 @@ def read_words(folder: str, name: str, start: int, stop: int) -> Words:
     """Return the words of rows `start` to `stop` of a file of words, which contains them row by row."""
     found = np.fromfile(os.path.join(folder, name), np.uint64, 2 * (stop - start), offset=start * WORDS_BYTES)
     return np.ascontiguousarray(found.reshape(-1, 2).T)
+
+
+def is_as_written(path: str, record: ShardRecord) -> bool:
+    """Compare a file with its sha256; a sorted run without one with the checksums of its parts."""
+    if record.sha256:
+        return digest_of(path).hexdigest() == record.sha256
+    sums = PartSums(record.crc32c)
+    spans = [sums.span(part) for part in range(len(sums) + 2)]
+    with open(path, "rb") as handle:
+        return all(sums.are_true(part, handle.read(stop - start)) for part, (start, stop) in enumerate(spans))
 
 
 def batches_of(records: Sequence[ShardRecord], folder: str) -> Iterator[pa.RecordBatch]:

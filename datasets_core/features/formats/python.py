@@ -161,7 +161,14 @@ def _zone(name: str) -> dt.tzinfo:
     """Return the time zone, as pyarrow does: the system's `ZoneInfo`, or a fixed offset such as `+05:30`."""
     from zoneinfo import ZoneInfo  # 1.5 ms that columns without zones do without
 
-    zone: dt.tzinfo = pa.lib.string_to_tzinfo(name)
+    try:
+        zone: dt.tzinfo = pa.lib.string_to_tzinfo(name)
+    except (pa.ArrowException, ValueError, OSError) as error:
+        raise CastError(
+            f"A column has the time zone {name[:100]!r}, which is unknown here",
+            advice="Install the package tzdata, or read the column with with_format('arrow')",
+            value=name,
+        ) from error
     return ZoneInfo("UTC") if zone is dt.UTC else zone
 
 

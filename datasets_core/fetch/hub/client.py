@@ -266,12 +266,12 @@ def _body(response: Any, url: str, end: float) -> bytes:
 
     reading = in_thread(read, "hub_body")
     try:
-        while not reading.done.is_set():
+        while not reading.done():
             files.check()
             left = end + len(body) / _LEAST_BYTES_PER_SECOND - time.monotonic()
             if left <= 0:
                 raise TransientError("the server does not respond, or sends too slowly")
-            reading.done.wait(min(left, _GLANCE_SECONDS))
+            reading.wait(min(left, _GLANCE_SECONDS))
     finally:
         is_over.set()
     reading.result()

@@ -5,13 +5,21 @@ from __future__ import annotations
 import io
 import os
 import stat
+import threading
+import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
-from typing import BinaryIO, Protocol, TypeAlias
+from typing import TYPE_CHECKING, BinaryIO, Protocol, TypeAlias, TypeVar
 
-from datasets_core.engines.threads import StallTimeout
-from datasets_core.errors import DataFilesNotFoundError, DownloadError, FileChangedError
+from datasets_core import files
+from datasets_core.config import settings
+from datasets_core.errors import DataFilesNotFoundError, DownloadError, FileChangedError, logger_of
 from datasets_core.files import disk_errors
+
+if TYPE_CHECKING:
+    from datasets_core.engines.threads import Daemons, Job
+
+logger = logger_of(__name__)
 
 Range: TypeAlias = tuple[int, int]
 Bytes: TypeAlias = "bytes | memoryview"
@@ -42,19 +50,15 @@ class SeekableFile(io.RawIOBase):
     _at = 0
 
     def readable(self) -> bool:
-        """See `io.RawIOBase.readable`."""
         return True
 
     def seekable(self) -> bool:
-        """See `io.RawIOBase.seekable`."""
         return True
 
     def tell(self) -> int:
-        """See `io.RawIOBase.tell`."""
         return self._at
 
     def seek(self, offset: int, whence: int = os.SEEK_SET, /) -> int:
-        """See `io.RawIOBase.seek`."""
         self._at = offset + {os.SEEK_SET: 0, os.SEEK_CUR: self._at, os.SEEK_END: self._size}[whence]
         return self._at
 
@@ -294,6 +298,135 @@ def cut(start: int, stop: int) -> Iterator[Range]:
     count = max(1, -(-(stop - start) // MOST_BYTES))
     for number in range(count):
         yield start + (stop - start) * number // count, start + (stop - start) * (number + 1) // count
+
+
+# `StallTimeout`: how long a reader waits for bytes.
+
+_LOG_SECONDS = 10.0
+_PROGRESS = 1 << 16  # bytes that count as such
+
+T = TypeVar("T")
+
+
+class StoppedError(Exception):
+    """Bytes that are no longer needed."""
+
+
+class StallTimeout:
+    """Time limit on waiting for bytes: it starts again when bytes arrive.
+
+    Args:
+        name: name of the file.
+        wanted: number of bytes to wait for.
+        seconds: maximum time without bytes; default: the setting `stream_timeout_seconds`.
+
+    >>> from datasets_core.engines.threads import Daemons
+    >>> stall_timeout = StallTimeout("https://example.org/a", 8, seconds=60)
+    >>> stall_timeout.told(8)
+    >>> stall_timeout.waited_for(Daemons("example", lambda: 1).submit(lambda: b"the bytes"))
+    b'the bytes'
+    """
+
+    def __init__(self, name: str, wanted: int, *, seconds: float | None = None) -> None:
+        from datasets_core.engines.threads import ended_at_exit  # 3 ms that local files do without
+
+        self._name, self._wanted = name, wanted
+        self._seconds = settings().stream_timeout_seconds if seconds is None else seconds
+        self._came = self._marked = 0
+        self._since = self._begun = self._spoken = self._left = time.monotonic()
+        self._why = ""
+        self._aborts: list[Callable[[], object]] = []
+        self.stop = threading.Event()
+        ended_at_exit(self)
+
+    def told(self, count: int) -> None:
+        """Record that `count` more bytes arrived.
+
+        Raises:
+            StoppedError: the bytes are no longer needed.
+        """
+        if self.stop.is_set():
+            raise StoppedError
+        self._came += count
+        if self._came >= self._marked + _PROGRESS:
+            self._marked, self._since = self._came, time.monotonic()
+
+    def pauses(self, seconds: float, why: str) -> None:
+        """Record a pause before a retry, which does not count as waiting."""
+        self._since += seconds
+        self._why = f" ({why})"
+
+    def on_stop(self, abort: Callable[[], object]) -> None:
+        """Register a function that is called if waiting ends before the bytes arrive."""
+        self._aborts.append(abort)
+        if self.stop.is_set():
+            abort()
+
+    def end(self) -> None:
+        """Stop waiting."""
+        self.stop.set()
+        for abort in self._aborts:
+            abort()
+
+    def waited_for(self, job: Job[T], pool: Daemons | None = None) -> T:
+        """Return the result of a piece of work; a long wait is logged.
+
+        Args:
+            job: the work; it reports its bytes to this object.
+            pool: the threads that run it.
+
+        Raises:
+            DownloadError: almost no bytes arrived for too long.
+        """
+        asked = queued = time.monotonic()
+        self._begun += asked - self._left
+        self._leave_out(self._left, asked)
+        try:
+            while not job.wait(self._until_next_look()):
+                files.check()
+                now = time.monotonic()
+                queued = self._leave_out(
+                    queued, now if job.begun_at is None else job.begun_at
+                )  # those before it are waited for
+                if job.begun_at is None and pool is not None and now >= asked + self._seconds:
+                    pool.urge(job)
+                self._look()
+            return job.result()
+        finally:
+            self._left = time.monotonic()
+            if not job.done():
+                self.end()
+                if pool is not None:
+                    pool.leave(job)
+
+    def _leave_out(self, start: float, stop: float) -> float:
+        """Do not count a period as silence of the server, since no reader waited or no request was sent; return its end."""
+        if stop <= start:
+            return start
+        self._since = self._since + stop - start if self._since <= start else max(self._since, stop)
+        return stop
+
+    def _until_next_look(self) -> float:
+        now = time.monotonic()
+        return max(0.001, files.at_most(min(self._since + self._seconds, self._spoken + _LOG_SECONDS) - now))
+
+    def _look(self) -> None:
+        now = time.monotonic()
+        if now >= self._since + self._seconds:
+            reason = f"{self._came:,} of {self._wanted:,} bytes arrived in {now - self._begun:.0f} seconds{self._why}"
+            advice = "Run again, or raise stream_timeout_seconds with datasets_core.config.using"
+            raise DownloadError(self._name, reason, advice=advice)
+        if now >= self._spoken + _LOG_SECONDS:
+            self._spoken = now
+            if now >= self._since + _LOG_SECONDS:
+                logger.warning(
+                    "Waiting for %s: %s of %s bytes arrived in %.0f seconds%s.",
+                    self._name,
+                    f"{self._came:,}",
+                    f"{self._wanted:,}",
+                    now - self._begun,
+                    self._why,
+                )
 
 
 # `Transport`: access to the bytes of one file, in three calls, and the errors that its users handle.

@@ -13,11 +13,20 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack
 from typing import Any
 
-from datasets_core.engines.threads import SHARED, StallTimeout, renewed_after_fork
+from datasets_core.engines.threads import SHARED, renewed_after_fork
 from datasets_core.errors import DownloadError, FileChangedError, logger_of
 from datasets_core.fetch.checksums import Digest
 from datasets_core.fetch.http import Attempts, HttpResponse, TransientError, origin_of
-from datasets_core.fetch.ranges.file import WITNESS_BYTES, Bytes, FileVersion, NoRangesError, Range, check_ranges, check_same
+from datasets_core.fetch.ranges.file import (
+    WITNESS_BYTES,
+    Bytes,
+    FileVersion,
+    NoRangesError,
+    Range,
+    StallTimeout,
+    check_ranges,
+    check_same,
+)
 from datasets_core.fetch.transfer import HttpSource, is_strong
 
 logger = logger_of(__name__)

@@ -16,11 +16,10 @@ from functools import partial
 from typing import Any, BinaryIO, cast
 
 from datasets_core.config import settings
-from datasets_core.engines.threads import StallTimeout
 from datasets_core.errors import FileChangedError, redact
 from datasets_core.fetch.checksums import Digest, FileRecord
 from datasets_core.fetch.http import TransientError
-from datasets_core.fetch.ranges.file import MOST_GAP, WITNESS_BYTES, NoRangesError, Transport
+from datasets_core.fetch.ranges.file import MOST_GAP, WITNESS_BYTES, NoRangesError, StallTimeout, Transport
 from datasets_core.fetch.ranges.http import HttpTransport, OneResponse, is_encoded, part_of, size_without, version_in
 from datasets_core.fetch.ranges.reader import FIRST_BYTES, MOST_BYTES, Pieces, Underway, open_range
 from datasets_core.fetch.transfer import HttpSource

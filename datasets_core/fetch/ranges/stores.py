@@ -12,7 +12,7 @@ from typing import Any, TypeVar
 
 from datasets_core import files
 from datasets_core.config import settings
-from datasets_core.engines.threads import RetryPolicy, StallTimeout, StoppedError, renewed_after_fork
+from datasets_core.engines.threads import RetryPolicy, renewed_after_fork
 from datasets_core.errors import (
     DataFilesNotFoundError,
     DatasetsCoreError,
@@ -23,7 +23,17 @@ from datasets_core.errors import (
     redact_text,
 )
 from datasets_core.fetch.http import Attempts, TransientError
-from datasets_core.fetch.ranges.file import Bytes, FileVersion, NoRangesError, Range, Transport, check_ranges, check_same
+from datasets_core.fetch.ranges.file import (
+    Bytes,
+    FileVersion,
+    NoRangesError,
+    Range,
+    StallTimeout,
+    StoppedError,
+    Transport,
+    check_ranges,
+    check_same,
+)
 from datasets_core.fetch.transfer import store_errors
 
 # `ObstoreTransport`: parts of a file in S3 or Google Cloud, by the package `obstore`, which waits outside of Python.

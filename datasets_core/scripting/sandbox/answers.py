@@ -175,6 +175,7 @@ class Answers:
             DatasetGenerationError: a malformed request, which the library never sends; the process is ended.
         """
         self._check_form(question)
+        self._granted.given()  # another of its processes may have what was requested for that one
         try:
             return self._answered(question["ask"], question)
         except DatasetsCoreError as error:

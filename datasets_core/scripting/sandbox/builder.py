@@ -476,11 +476,13 @@ def _make_request(said: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _without_names(make: dict[str, Any] | None) -> dict[str, Any] | None:
-    """Return the request that makes the builder, for a run that may still ask for URLs: the paths of files are the user's."""
+    """Return the request that makes the builder, for a run that may still ask for URLs: names, sizes and identities of files
+    are the user's.
+    """
     if make is None:
         return None
     hidden = [
-        [split, [[_hidden(path, number), size, identity] for number, (path, size, identity) in enumerate(files)]]
+        [split, [[_hidden(path, number), 0, ""] for number, (path, _, _) in enumerate(files)]]
         for split, files in make["data_files"] or ()
     ]
     data_files = None if make["data_files"] is None else hidden

@@ -117,14 +117,30 @@ class Granted:
         self.script, self.roots, self._mark = script, tuple(map(os.path.realpath, roots)), mark
         self._without = tuple(map(os.path.realpath, without))
         self.holds_user_data = holds_user_data
-        self._private_hosts = _hosts_of(mark)  # None: nothing that is not public was given yet
-        self._coming: set[str] = set()  # hosts that are not public, whose files are being fetched
+        self._number = os.urandom(8).hex()
+        self._coming: set[str] = set()  # places that are not public, whose files are being fetched
+        self._given: set[str] = set()  # places that are not public, whose files the script has
         self._told_of: set[str] = set()
 
     @property
     def has_private(self) -> bool:
         """True if the script was given something that is not public."""
-        return self._private_hosts is not None
+        return bool(self._private())
+
+    def _private(self) -> set[str]:
+        """Return where its private files came from: in this run, and in others that have fetched them or begin to, since all
+        processes of a script may read them.
+        """
+        marks = _marks_of(self._mark)
+        return self._given | {place for place, number in marks if number != self._own_number}
+
+    @property
+    def _own_number(self) -> str:
+        """Number of this run in the mark of its script; each process and each copy has another one."""
+        return f"{os.getpid()}-{self._number}"
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        vars(self).update(state, _number=os.urandom(8).hex())
 
     def path(self, path: str) -> str:
         """Return a path that the script named, as the parent may open it.
@@ -150,14 +166,15 @@ class Granted:
             return None
 
     # The rule of the flow: what the script was given that is not public goes nowhere.  From then on no name is looked up, and
-    # nothing is requested, but at the hosts that the private files came from.  All requests of all confined scripts pass here.
+    # nothing is requested, but at the one server that the private files came from; and at none, if they came from several.
+    # All requests of all confined scripts pass here.
 
     def urls(self, urls: Sequence[str]) -> None:
         """Check that the parent may fetch URLs that the script requests together.
 
         Raises:
-            DeniedAccessError: a protocol other than http(s), a link-local address, or any host but the
-                private ones after the script got private data.
+            DeniedAccessError: a protocol other than http(s), a link-local address, or another server than that of the private
+                data which the script was given.
         """
         for url in urls:
             parts = urlsplit(url)
@@ -174,25 +191,14 @@ class Granted:
         """Check that the parent may request a file of the script's own repository, which reveals nothing else.
 
         Raises:
-            DeniedAccessError: the Hub is a public server, and the script got private data.
+            DeniedAccessError: the Hub is another server than the one that the script's private files came from.
         """
-        if self.has_private and any(address_of(each).is_global for each in looked_up(_host_of(url), _port(url))):
-            raise self._denied(url)
+        self._check_flow(url)
 
     def given(self) -> None:
-        """Note that the files of the requests so far are about to be given to the script."""
-        if self._coming:
-            self.marked()
-
-    def marked(self) -> None:
-        """Record that the script was given data that is not public, for this run and all later ones."""
-        self._private_hosts = (self._private_hosts or set()) | self._coming
+        """Note that the script has, or is about to have, the files of the requests so far."""
+        self._given |= self._coming
         self._coming = set()
-        os.makedirs(os.path.dirname(self._mark), exist_ok=True)
-        temporary = f"{self._mark}.tmp-{os.getpid()}-{os.urandom(4).hex()}"
-        with open(temporary, "w", encoding="utf-8") as file:
-            file.writelines(f"{host}\n" for host in sorted(self._private_hosts))
-        os.replace(temporary, self._mark)
 
     def addresses(self, url: str, before: str | None = None) -> list[str]:
         """Return the addresses for one hop of a download, in order; empty if its name has no address.
@@ -206,31 +212,39 @@ class Granted:
                 given private data or from a private server.
         """
         self._check_flow(url)
-        host, port = _host_of(url), _port(url)
+        place, port = _place_of(url), _port(url)
         try:
             found = looked_up(str(urlsplit(url).hostname), port)
         except OwnLinkError:
             tried = f"fetch {redact(url)!r}, a link-local address"
             raise DeniedAccessError(tried, path=self.script) from None
+        known = self._private()
         if any(not address_of(each).is_global for each in found):
             self._tell_of(url)
-            if self._private_hosts is None:
-                self._coming.add(host)
-            else:
+            if known:
                 found = [each for each in found if not address_of(each).is_global]
-        elif self._private_hosts is not None and found:
-            raise self._denied(url)  # the name of a private host leads elsewhere now
-        elif before is not None and _host_of(before) in self._coming | (self._private_hosts or set()):
+            elif place not in self._coming:
+                self._coming.add(place)
+                self._write_mark(place)
+        elif known and found:
+            raise self._denied(url)  # the name of a private server leads elsewhere now
+        elif before is not None and _place_of(before) in self._coming | known:
             tried = f"follow a redirect from {redact(before)!r}, which is not public, to {redact(url)!r}"
             raise DeniedAccessError(tried, path=self.script)
         return found
 
     def _check_flow(self, url: str) -> None:
-        if self._private_hosts is not None and _host_of(url) not in self._private_hosts and not _is_private_literal(url):
+        if (known := self._private()) and known != {_place_of(url)}:
             raise self._denied(url)
 
     def _denied(self, url: str) -> DeniedAccessError:
         return DeniedAccessError(f"fetch {redact(url)!r} after it was given files that are not public", path=self.script)
+
+    def _write_mark(self, place: str) -> None:
+        """Record, before the files of a private server come, that all runs of the script may have them from now on."""
+        os.makedirs(os.path.dirname(self._mark), exist_ok=True)
+        with files.disk_errors(self._mark), open(self._mark, "a", encoding="utf-8") as file:
+            file.write(f"{place} {self._own_number}\n")
 
     def _tell_of(self, url: str) -> None:
         from datasets_core.scripting.sandbox.denials import shown  # 3 ms that few need
@@ -244,25 +258,19 @@ class Granted:
             )
 
 
-def _hosts_of(mark: str) -> set[str] | None:
-    """Return the hosts that private files of a script came from; None if there were none."""
+def _marks_of(mark: str) -> list[tuple[str, str]]:
+    """Return the servers that private files of a script came from, and the number of the run that fetched them."""
     try:
         with open(mark, encoding="utf-8", errors="replace") as file:
-            return set(file.read().splitlines())
+            lines = file.read().splitlines()
     except FileNotFoundError:
-        return None
+        return []
+    return [(place, number) for place, _, number in (line.partition(" ") for line in lines)] or [("", "")]
 
 
-def _host_of(url: str) -> str:
-    return (urlsplit(url).hostname or "").lower()
-
-
-def _is_private_literal(url: str) -> bool:
-    """Return True if the host of a URL is an address that is not public; no name is looked up."""
-    try:
-        return not address_of(_host_of(url)).is_global
-    except ValueError:
-        return _host_of(url) == "localhost"
+def _place_of(url: str) -> str:
+    """Return host and port of a URL."""
+    return f"{(urlsplit(url).hostname or '').lower()}:{_port(url)}"
 
 
 def _port(url: str) -> int:

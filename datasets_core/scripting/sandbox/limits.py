@@ -271,7 +271,7 @@ def used(folder: str, process: int, *, most_files: int) -> tuple[int, int, int]:
     """
     num_bytes, num_files, pending = 0, 0, [folder]
     while pending and num_files <= most_files:
-        with contextlib.suppress(OSError), os.scandir(pending.pop()) as entries:  # the script removes what it made
+        with contextlib.suppress(OSError), _entries(pending.pop()) as entries:  # the script removes what it made
             for entry in entries:
                 found = entry.stat(follow_symlinks=False)
                 num_bytes, num_files = num_bytes + 512 * found.st_blocks, num_files + 1
@@ -288,6 +288,15 @@ def used(folder: str, process: int, *, most_files: int) -> tuple[int, int, int]:
                     num_bytes, num_files = num_bytes + 512 * found.st_blocks, num_files + 1
         num_threads = len(os.listdir(f"/proc/{process}/task"))
     return num_bytes, num_files, num_threads
+
+
+def _entries(folder: str) -> Any:
+    """Return an open listing of a folder of the script, also if it made the folder unreadable; it cannot make links."""
+    try:
+        return os.scandir(folder)
+    except PermissionError:
+        os.chmod(folder, 0o700)
+        return os.scandir(folder)
 
 
 def below(process: int) -> Iterator[int]:

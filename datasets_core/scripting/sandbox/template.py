@@ -1,6 +1,6 @@
 """`Template`: one freshly executed, trusted, single-threaded interpreter per process, which forks the sandboxed ones.
 
-Starting an interpreter and importing pyarrow takes half a second; forking one that has done so takes milliseconds. The
+Starting an interpreter and importing pyarrow takes 0.2 s; forking one that has done so takes milliseconds. The
 template is executed again (`-I`, an empty environment, no descriptors), so that a confined process cannot read memory of
 the parent; and it is forked before any code of a script runs.
 """
@@ -258,11 +258,11 @@ PRELOADS = frozenset(
     {"PIL.Image", "bs4", "cv2", "h5py", "lxml.etree", "nltk", "openpyxl", "pandas", "regex", "scipy", "sklearn", "soundfile",
      "spacy", "tqdm", "yaml"}
 )  # fmt: skip
-_HEAVY = (
-    *("numpy", "numpy.random", "pyarrow", "pyarrow.ipc", "pyarrow.compute", "json", "csv", "zipfile", "tarfile", "gzip", "bz2"),
-    *("lzma", "xml.etree.ElementTree", "ctypes", "logging", "tempfile", "traceback", "uuid", "shutil", "concurrent.futures"),
-    "multiprocessing",
-    *("datasets_core", "datasets_core.building.builder", "datasets_core.scripting.script"),
+_HEAVY = ("numpy", "pyarrow", "pyarrow.ipc", "datasets_core.building.builder", "datasets_core.scripting.script")
+_LATER = (  # when there is time: the first child does not wait for what not every script needs
+    *("datasets_core.building.write.generate", "datasets_core.features.types", "datasets_core.features.inference"),
+    *("datasets_core.meta.reference", "datasets_core.scripting.compat.tables.datasets", "pyarrow.compute", "multiprocessing"),
+    *("numpy.random", "csv", "zipfile", "tarfile", "xml.etree.ElementTree", "concurrent.futures", "uuid"),
 )
 
 
@@ -272,10 +272,11 @@ def run(control: int) -> None:
     Args:
         control: descriptor of the socket to the parent.
     """
+    gc.disable()
     for name in _HEAVY:
         importlib.import_module(name)
-    gc.collect()
     gc.freeze()  # what children share with the template is not touched by their collections
+    gc.enable()
     _Template(socket.socket(fileno=control)).serve()
 
 
@@ -295,6 +296,7 @@ class _Template:
         self._scratch: dict[int, str] = {}
         self._ended: dict[int, dict[str, Any]] = {}
         self._tasks = limits.num_tasks()
+        self._later = list(_LATER)
 
     def serve(self) -> None:
         parent = os.pidfd_open(os.getppid())
@@ -311,7 +313,12 @@ class _Template:
 
     def _answer(self, waiting: select.poll, parent: int) -> None:
         while True:
-            happened = dict(waiting.poll())
+            happened = dict(waiting.poll(0 if self._later else None))
+            if not happened:
+                importlib.import_module(self._later.pop(0))
+                if not self._later:
+                    gc.freeze()
+                continue
             data, descriptors = b"", list[int]()
             if parent not in happened:
                 data, descriptors, _, _ = socket.recv_fds(self._control, MAX_MESSAGE, 8)

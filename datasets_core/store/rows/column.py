@@ -232,19 +232,16 @@ class LazyDict(dict[str, Any]):
         return self
 
     def get(self, name: str, default: Any = None) -> Any:
-        """See `dict.get`."""
         if name not in self:
             return default
         return self[name]
 
     def setdefault(self, name: str, default: Any = None) -> Any:
-        """See `dict.setdefault`."""
         if name not in self:
             self[name] = default
         return self[name]
 
     def pop(self, name: str, default: Any = _NONE) -> Any:
-        """See `dict.pop`."""
         if name not in self and default is not _NONE:
             return default
         value = self[name]
@@ -252,16 +249,13 @@ class LazyDict(dict[str, Any]):
         return value
 
     def popitem(self) -> tuple[str, Any]:
-        """See `dict.popitem`."""
         name = next(reversed(self))
         return name, self.pop(name)
 
     def values(self) -> Any:
-        """See `dict.values`."""
         return dict.values(self._read())
 
     def items(self) -> Any:
-        """See `dict.items`."""
         return dict.items(self._read())
 
     def copy(self) -> dict[str, Any]:

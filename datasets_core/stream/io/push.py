@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -20,43 +20,14 @@ from datasets_core.features.cast import cast_table
 from datasets_core.features.media.media import embed_table, has_media
 from datasets_core.features.schema import Features
 from datasets_core.io.push_parquet import GROUP_BYTES, ShardFile, num_bits, write_shards
-from datasets_core.io.push_target import LocalShard, ShardLimits, Shards, same_features
-from datasets_core.io.split_mapping import Pushable
+from datasets_core.io.push_target import LocalShard, ShardLimits
 from datasets_core.progress import progress
 from datasets_core.store import module_state
 from datasets_core.stream.nodes.block import ArrowBlock, Block, Kinds, encoded, joined, of_dicts
 from datasets_core.stream.order.layers import ENDLESS
 from datasets_core.stream.plan import Plan
-from datasets_core.stream.transforms import Transforming
-
-if TYPE_CHECKING:
-    pass
-
 
 # Streams pushed to the Hub: written and uploaded file by file while their rows are read.
-
-
-class StreamPushing(Transforming, Pushable):
-    """A stream and the repository that it is pushed to."""
-
-    @staticmethod
-    def _pushed(
-        splits: Mapping[str, Transforming], limits: Mapping[str, ShardLimits], *, embeds: bool
-    ) -> tuple[Features, Shards, bool]:
-        """Return the common features of the splits, their shards, and True (the number of shards is unknown).
-
-        Args:
-            splits: the rows by split.
-            limits: limits of the shards of each split.
-            embeds: True if files of media are stored in the rows.
-        """
-        known = next((found for stream in splits.values() if (found := stream._plan.features) is not None), None)
-        rows = {
-            name: StreamRows.of(stream._plan, stream.epoch, name, embeds=embeds, features=known)
-            for name, stream in splits.items()
-        }
-        features = same_features({name: each.features for name, each in rows.items()})
-        return features, {name: shards_of_stream(each, limits[name]) for name, each in rows.items()}, True
 
 
 _HEAD_ROWS, _MOST_HEAD_ROWS = 1000, 10_000  # for the types of columns: more where the first are all null

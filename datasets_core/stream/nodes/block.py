@@ -12,6 +12,7 @@ import numpy as np
 import pyarrow as pa
 
 from datasets_core.errors import CastError, UnknownColumnError
+from datasets_core.features.arrow import taken
 from datasets_core.features.base import FeatureType, List
 from datasets_core.features.formats.formats import TABULAR, Kit, NumpyKit, RowFormat, as_table, framer, kit, of_python
 from datasets_core.features.formats.python import RowReader, dict_rows
@@ -152,8 +153,7 @@ class ArrowBlock:
             return self
         chosen = np.ascontiguousarray(numbers, np.int64)
         try:
-            places = pa.Array.from_buffers(pa.int64(), len(chosen), [None, pa.py_buffer(chosen)])
-            return ArrowBlock(self.batch.take(places), self.kinds)
+            return ArrowBlock(taken(self.batch, chosen), self.kinds)
         except (pa.ArrowNotImplementedError, pa.ArrowInvalid, pa.ArrowCapacityError):
             table = RowTable.from_batches([self.batch], self.batch.schema).take(chosen)  # which knows other ways
         return ArrowBlock(_joined(table.to_batches(), self.batch.schema), self.kinds)

@@ -285,7 +285,7 @@ class OrderLayer(Layer):
         if isinstance(turns, int):
             return self.below(places, turns)
         found = np.empty(len(places), np.int64)
-        for turn in np.unique(turns).tolist():
+        for turn in sorted(set(turns.tolist())):
             chosen = np.flatnonzero(turns == turn)
             found[chosen] = self.below(places[chosen], turn)
         return found
@@ -461,7 +461,7 @@ class Shuffled(OrderLayer):
             return places
         windows = places // self.window
         found = np.empty(len(places), np.int64)
-        for window in np.unique(windows).tolist():
+        for window in sorted(set(windows.tolist())):
             chosen = np.flatnonzero(windows == window)
             start = window * self.window
             order = self._permutation(min(self.window, self.size - start), epoch, window)

@@ -384,7 +384,7 @@ class ShardPositions(OrderLayer):
     def _spans(self) -> _Spans:
         """Return the spans of rounds in which the same lanes yield rows."""
         given, limits = (np.array(each, np.int64) for each in (self.given, self.limits))
-        borders = np.unique(np.concatenate([given, limits]))
+        borders = np.array(sorted({*self.given, *self.limits}), np.int64)
         begins, sizes, rows, shards = [], [], [], []
         place = 0
         for row, stop in zip(borders[:-1].tolist(), borders[1:].tolist(), strict=True):

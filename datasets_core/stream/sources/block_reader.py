@@ -15,6 +15,7 @@ import pyarrow as pa
 
 from datasets_core.config import settings
 from datasets_core.errors import DatasetsCoreError
+from datasets_core.features.arrow import taken
 from datasets_core.fetch.ranges.reader import ReadAhead
 from datasets_core.meta.row_blocks import Ints
 
@@ -478,7 +479,7 @@ def chosen(batch: pa.RecordBatch, rows: Ints) -> pa.RecordBatch:
         return batch.slice(first, count)
     if not batch.num_columns:
         return pa.RecordBatch.from_struct_array(pa.nulls(count, pa.struct([])))
-    return batch.take(pa.array(rows))
+    return taken(batch, rows)
 
 
 def joined(batches: Sequence[pa.RecordBatch]) -> pa.RecordBatch:

@@ -352,7 +352,7 @@ class RowsOfBlocks(RowsByPlace):
         if len(self.parts) == 1:
             return self.parts[0].index.located(rows)
         blocks, inside = np.empty(len(places), np.int64), np.empty(len(places), np.int64)
-        for part in np.unique(which).tolist():
+        for part in sorted(set(which.tolist())):
             at = np.flatnonzero(which == part)
             found = self.parts[part].index.located(rows[at])
             blocks[at], inside[at] = found.blocks + (part << 40), found.rows
@@ -384,7 +384,7 @@ class RowsOfBlocks(RowsByPlace):
         found = gathered(blocks, rows, lambda block, inside: reader.rows(_key(block), inside), fit.joined)
         for part in self.parts:
             part.index.is_shown = True
-        for number in np.unique(blocks >> 40).tolist():
+        for number in sorted(set((blocks >> 40).tolist())):
             index, last = self.parts[number].index, blocks[blocks >> 40 == number].max()
             index.rely(index.owner_of(_key(int(last))[1]) + 1)
         return found
@@ -395,8 +395,7 @@ class RowsOfBlocks(RowsByPlace):
                 self._own.reader.expect(())
             return
         blocks, _ = self._located(places)
-        _, firsts = np.unique(blocks, return_index=True)
-        keys = [_key(block) for block in blocks[np.sort(firsts)].tolist()]
+        keys = [_key(block) for block in dict.fromkeys(blocks.tolist())]
         far = (key for key in keys[:_MOST_FETCHED] if not self.parts[key[0]].index.is_local(key[1]))
         self._reader().expect(keys, far)
 

@@ -268,7 +268,7 @@ class RowsOfFiles(RowsByPlace):
             files, rows = self.in_epoch(epochs if isinstance(epochs, int) else 0).at(places)
         else:
             files, rows = np.empty_like(places), np.empty_like(places)
-            for epoch in np.unique(epochs).tolist():
+            for epoch in sorted(set(epochs.tolist())):
                 chosen = np.flatnonzero(epochs == epoch)
                 files[chosen], rows[chosen] = self.in_epoch(epoch).at(places[chosen])
         return self.rows_at(files, rows)

@@ -107,8 +107,9 @@ def test_templates_that_lead_elsewhere_or_name_one_file_twice_are_refused(templa
     ],
 )
 def test_splits_that_mean_nothing_are_refused(split: dict[str, Any]) -> None:
-    with pytest.raises(ManifestError, match=r"dataset_info\.json"):
+    with pytest.raises(ManifestError) as caught:
         told(splits=[{**SPLIT, **split}]).splits("tfrecord")
+    assert str(caught.value.file).endswith("dataset_info.json")
 
 
 def test_two_splits_of_one_name_are_refused() -> None:
@@ -120,8 +121,9 @@ def test_two_splits_of_one_name_are_refused() -> None:
     "content", [{"name": "../x"}, {"configName": "a/b"}, {"version": "latest"}, {"alternativeFileFormats": 5}]
 )
 def test_names_and_versions_that_mean_nothing_are_refused(content: dict[str, Any]) -> None:
-    with pytest.raises(ManifestError, match=r"dataset_info\.json"):
+    with pytest.raises(ManifestError) as caught:
         told(**content)
+    assert str(caught.value.file).endswith("dataset_info.json")
 
 
 def test_supervised_keys_may_be_nested() -> None:

@@ -179,8 +179,9 @@ def test_what_is_no_json_is_told_by_name(folder: Path, name: str, content: str) 
 @pytest.mark.parametrize("length", ["1000000000000", "9" * 15, "9" * 20])
 def test_rows_that_no_file_of_its_size_holds_are_refused(folder: Path, length: str) -> None:
     changed(folder, splits=[{"name": "train", "shardLengths": [length, "10"]}])
-    with pytest.raises(ManifestError, match=r"dataset_info\.json: shardLengths"):
+    with pytest.raises(ManifestError) as caught:
         tfds_manifest(str(folder))
+    assert str(caught.value.file).endswith("dataset_info.json")
 
 
 def test_files_that_are_only_numbered_are_looked_for_before_all_are_named(folder: Path) -> None:
@@ -385,5 +386,7 @@ def test_rows_before_one_of_other_features_can_be_read(path: Path) -> None:
     path.write_bytes(b"".join(frame(example(number) if number != 3 else b"") for number in range(10)))
     found = shard(path, (1, 10), together=10)
     assert shard_numbers(found, 2) == [2]
-    with pytest.raises(ExampleError, match="record 3: feature 'n' is missing"):
+    with pytest.raises(ExampleError) as caught:
         found.batch(3)
+    assert str(caught.value.file).endswith("a-train.tfrecord-00000-of-00001")
+    assert (caught.value.row, caught.value.record, caught.value.key) == (3, 3, "n")

@@ -14,9 +14,9 @@ from hypothesis import strategies as st
 
 from datasets_core.building.hooks import MAX_JOBS, divide
 from datasets_core.building.write import jobs as module
+from datasets_core.building.write.generate import FileCounts
 from datasets_core.building.write.jobs import (
     Arrivals,
-    FileCounts,
     RecastJob,
     ShardJob,
     ShardResult,

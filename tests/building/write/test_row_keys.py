@@ -91,8 +91,9 @@ def test_words_of_integers_are_in_their_order(listed):
 
 def test_words_of_integers_want_integers_that_two_words_hold():
     assert integer_words([1, "2"]) is None
-    with pytest.raises(DatasetGenerationError, match=r"row 4 is .*too large"):
+    with pytest.raises(DatasetGenerationError) as caught:
         integer_words([0, 1 << 70], first_row=3)
+    assert caught.value.row == 4
 
 
 def test_rows_without_keys_have_their_number_as_key():

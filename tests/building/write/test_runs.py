@@ -15,7 +15,9 @@ from datasets_core.building.write.runs import (
     Run,
     RunWriter,
     batches_of,
+    canonical,
     high_words,
+    is_as_written,
     merge_plan,
     order_file,
     order_line,
@@ -24,6 +26,7 @@ from datasets_core.building.write.runs import (
     row_bytes,
     run_slices,
     sidecar,
+    taken_rows,
 )
 
 
@@ -278,3 +281,75 @@ def test_words_of_a_file_are_read_from_any_row_on(tmp_path):
         append(np.array([[5, 6]], np.uint64))
 
     assert read_words(str(tmp_path), "some.words", 1, 3).tolist() == [[3, 5], [4, 6]]
+
+
+def test_the_only_job_of_a_split_holds_twice_as_many_rows_as_others(tmp_path):
+    words, batch = words_of([2, 1]), batch_of([2, 1])
+    with config.using(sort_bytes=2 * (batch.nbytes + 2 * 32)):
+        for ends, files in ((None, 2), (lambda num_bytes, rows: [rows], 1)):
+            folder = tmp_path / str(files)
+            folder.mkdir()
+            writer = RunWriter(str(folder), "job", split="train", schema=SCHEMA, ends=ends)
+            for number in (0, 2):
+                writer.tell(words + np.uint64(number))
+                writer.write(batch)
+            assert len(writer.close()) == files
+            assert writer.is_final == (ends is not None)
+
+
+def test_a_run_has_checksums_of_its_parts_by_which_damage_is_found(tmp_path):
+    _, (record,) = written(tmp_path, [[2, 1, 3]])
+    path = tmp_path / record.name
+
+    assert record.sha256 == ""
+    assert is_as_written(str(path), record)
+    data = bytearray(path.read_bytes())
+    data[len(data) // 2] ^= 1
+    path.write_bytes(data)
+    assert not is_as_written(str(path), record)
+
+
+values = st.lists(
+    st.fixed_dictionaries(
+        {
+            "image": st.none() | st.fixed_dictionaries({"bytes": st.none() | st.binary(max_size=4), "path": st.none()}),
+            "parts": st.none() | st.lists(st.none() | st.text(max_size=2), max_size=3),
+            "flag": st.none() | st.booleans(),
+            "number": st.none() | st.integers(0, 9),
+        }
+    ),
+    min_size=1,
+    max_size=8,
+)
+WIDE = pa.schema(
+    {
+        "image": pa.struct([("bytes", pa.binary()), ("path", pa.string())]),
+        "parts": pa.list_(pa.string()),
+        "flag": pa.bool_(),
+        "number": pa.int64(),
+    }
+)
+
+
+@given(values, st.data())
+def test_a_canonical_batch_is_what_a_file_holds_of_it(rows, data):
+    batch = pa.RecordBatch.from_pylist(rows, WIDE)
+    start = data.draw(st.integers(0, len(rows) - 1))
+    parts = data.draw(st.lists(st.sampled_from([batch.slice(start), batch.slice(start, 1), batch]), min_size=1, max_size=3))
+    columns = data.draw(st.lists(st.sampled_from(WIDE.names), min_size=1, unique=True))
+
+    for each in (parts[0].select(columns), pa.concat_batches(parts).select(columns)):
+        read = pa.ipc.read_record_batch(each.serialize(), each.schema)
+        made = canonical(each)
+        assert (made.nbytes, made.serialize()) == (read.nbytes, read.serialize())
+
+
+@given(st.lists(st.integers(1, 5), min_size=1, max_size=4), st.sampled_from([1, 1 << 20]), st.data())
+def test_rows_of_several_batches_are_taken_in_any_order(lengths, size, data):
+    ends = list(itertools.accumulate(lengths))
+    pieces = [pa.record_batch({"a": range(end - rows, end)}) for end, rows in zip(ends, lengths, strict=True)]
+    wanted = data.draw(st.lists(st.integers(0, ends[-1] - 1), min_size=1))
+
+    taken = taken_rows(pieces, np.array(wanted), size * len(wanted), starts=np.array([0, *ends[:-1]]))
+
+    assert taken["a"].to_pylist() == wanted

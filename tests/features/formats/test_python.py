@@ -358,3 +358,11 @@ def test_a_dictionary_of_dates_is_read() -> None:
 
     assert RowReader(batch.schema).dicts(batch) == batch.to_pylist()
     assert RowReader(batch.schema).opener(batch)(1) == {"t": dt.datetime(2020, 1, 1)}
+
+
+@pytest.mark.parametrize("zone", ["Mars/Olympus", "../../etc/passwd", "+25:00", "UTC+99:99"])
+def test_a_time_zone_that_nobody_knows_is_an_error_that_names_it(zone: str) -> None:
+    batch = pa.record_batch([pa.array([1], pa.int64()).view(pa.timestamp("s", zone))], names=["t"])
+    with pytest.raises(CastError) as caught:
+        RowReader(batch.schema).dicts(batch)
+    assert caught.value.value == zone

@@ -72,8 +72,9 @@ def test_structs_of_arrays_are_cast_to_files() -> None:
 
 @pytest.mark.parametrize("value", [5, {"array": ["a"], "sampling_rate": 8}, {"array": [0.5], "sampling_rate": 0}, {"other": 1}])
 def test_what_is_no_sound_is_refused_with_its_row(value: Any) -> None:
-    with pytest.raises(CastError, match="Row 1, column 'audio'"):
+    with pytest.raises(CastError) as caught:
         dataset(b"", value)
+    assert (caught.value.row, caught.value.column) == (1, "audio")
 
 
 def test_sounds_are_told_from_others_in_columns_without_features() -> None:

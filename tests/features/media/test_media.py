@@ -80,8 +80,9 @@ def test_every_kind_of_value_that_stands_for_a_file_is_stored_alike(kind: type[M
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("value", [5, object(), {}, {"bytes": None, "path": None}, {"bytes": "text"}, {"path": 5}])
 def test_what_stands_for_no_file_is_refused_with_its_row(kind: type[Media], value: object) -> None:
-    with pytest.raises(CastError, match="Row 1, column 'a'"):
+    with pytest.raises(CastError) as caught:
         Dataset.from_dict({"a": [b"x", value]}, features=Features({"a": kind()}))
+    assert (caught.value.row, caught.value.column) == (1, "a")
 
 
 @given(st.lists(st.tuples(stored, st.lists(stored, max_size=3), st.none() | st.fixed_dictionaries({"y": stored}))))

@@ -16,7 +16,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from datasets_core.engines.threads import RetryPolicy, StallTimeout
+from datasets_core.engines.threads import RetryPolicy
 from datasets_core.errors import DataFilesNotFoundError, DownloadError, FileChangedError, UrlNotFoundError
 from datasets_core.fetch.http import Credentials, HttpClient
 from datasets_core.fetch.ranges.file import (
@@ -26,6 +26,7 @@ from datasets_core.fetch.ranges.file import (
     LocalRanges,
     NoRangesError,
     OpenedRanges,
+    StallTimeout,
     Transport,
     cut,
     merged,
@@ -266,8 +267,9 @@ def test_another_version_is_never_read(way: Way) -> None:
         version = FileVersion(version.size + 1, version.tag)
     else:
         way.change(BODY_TRANSPORTS[::-1], "a.bin")
-    with pytest.raises(FileChangedError, match=r"a\.bin"):
+    with pytest.raises(FileChangedError) as caught:
         transport.get_ranges([(5, 9)], version, _stall_timeout())
+    assert str(caught.value.file).endswith("a.bin")
 
 
 def test_what_is_not_there_is_told(way: Way) -> None:

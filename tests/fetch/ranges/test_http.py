@@ -9,10 +9,10 @@ from contextlib import ExitStack
 import pytest
 
 from datasets_core import config
-from datasets_core.engines.threads import RetryPolicy, StallTimeout
+from datasets_core.engines.threads import RetryPolicy
 from datasets_core.errors import DownloadError, FileChangedError, UrlNotFoundError
 from datasets_core.fetch.http import Credentials, HttpClient
-from datasets_core.fetch.ranges.file import FileVersion
+from datasets_core.fetch.ranges.file import FileVersion, StallTimeout
 from datasets_core.fetch.ranges.http import HttpTransport, OneResponse
 from datasets_core.fetch.ranges.reader import TransportRanges
 from datasets_core.fetch.transfer import HttpSource

@@ -7,9 +7,9 @@ import fsspec
 import pytest
 
 from datasets_core import config
-from datasets_core.engines.threads import StallTimeout
 from datasets_core.errors import DataFilesNotFoundError, DownloadError, FileChangedError, MissingDependencyError
 from datasets_core.fetch.ranges import stores
+from datasets_core.fetch.ranges.file import StallTimeout
 from datasets_core.fetch.ranges.reader import TransportRanges
 from datasets_core.fetch.ranges.stores import ObstoreTransport, StoreTransport, obstore_options, store_transport
 from datasets_core.fetch.streaming import ranges_of

@@ -473,12 +473,14 @@ def test_a_schema_alone_is_bounded_and_has_no_type_without_a_name() -> None:
     with pytest.raises(ColumnLimitError) as caught:
         read_schema(pa.schema({"a": pa.struct([(str(number), pa.int8()) for number in range(100_001)])}).serialize())
     assert caught.value.limit == 100_000
-    stream = bytearray(pa.schema({"a": pa.month_day_nano_interval()}).serialize())
-    for at in range(len(stream)):
-        for value in (0, 1, 2):
-            changed = bytes(stream[:at]) + bytes([value]) + bytes(stream[at + 1 :])
-            with contextlib.suppress(ValueError):
-                read_schema(changed)
+    nested = pa.struct([("inner", pa.list_(pa.field("deep", pa.timestamp("s", "Europe/Rome"))))])
+    for schema in (pa.schema({"a": pa.month_day_nano_interval()}), pa.schema({"a": nested})):
+        stream = bytearray(schema.serialize())
+        for at in range(len(stream)):
+            for value in (0, 1, 2, 255):
+                changed = bytes(stream[:at]) + bytes([value]) + bytes(stream[at + 1 :])
+                with contextlib.suppress(ValueError):
+                    read_schema(changed).to_string()
 
 
 def test_a_batch_of_more_columns_than_the_limit_names_the_script_and_their_number():

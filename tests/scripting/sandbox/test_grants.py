@@ -20,6 +20,7 @@ from datasets_core.scripting.sandbox.grants import Granted, OwnFiles, check_fold
 ADDRESSES = {
     "public.test": "93.184.216.34",
     "private.test": "10.0.0.7",
+    "second.test": "10.0.0.8",
     "link.test": "169.254.169.254",
     "mapped.test": "::ffff:169.254.169.254",
     "secret.test": "fd00:ec2::254",
@@ -87,9 +88,18 @@ def test_a_redirect_to_a_private_address_counts(granted: Granted) -> None:
         granted.urls(["https://public.test/b"])
 
 
+SERVERS = {  # each its own: a host, and its other ports, and what is named by its address
+    "public": "public.test",
+    "other": "other.test:81",
+    "private": "private.test",
+    "port": "private.test:8081",
+    "second": "second.test",
+    "number": "10.0.0.9",
+    "local": "127.0.0.1:8082",
+}
 STEPS = st.lists(
-    st.tuples(st.sampled_from(["urls", "hop", "given", "again"]), st.sampled_from(["public", "other", "private", "second"])),
-    max_size=12,
+    st.tuples(st.sampled_from(["urls", "hop", "own", "given", "again", "copy", "fork"]), st.sampled_from(sorted(SERVERS))),
+    max_size=14,
 )
 
 
@@ -103,35 +113,53 @@ def test_once_something_private_is_given_nothing_goes_out_names_included(
 
     def looked_up(host: str, port: int, **options: Any) -> list[Any]:
         asked.append(host)
-        return [(0, 0, 0, "", (where[host], port))]
+        return [(0, 0, 0, "", (where.get(host, host), port))]
 
     mark = str(tmp_path_factory.mktemp("home") / "private")
+    process = [os.getpid()]
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(socket, "getaddrinfo", looked_up)
+        patch.setattr(os, "getpid", lambda: process[0])
         rules = Granted("reviews.py", [], mark=mark, holds_user_data=False)
-        came: set[str] = set()  # private hosts whose files come
-        given_from: set[str] | None = None
+        came, given_from = set[str](), set[str]()  # servers whose files come; those whose files it has, or others have
         for step, name in steps:
             asked.clear()
-            host, is_private = f"{name}.test", name in ("private", "second")
+            url, is_private = f"http://{SERVERS[name]}/?secret", name not in ("public", "other")
             if step == "given":
                 rules.given()
-                given_from = came or None if given_from is None else given_from
             elif step == "again":
                 rules = Granted("reviews.py", [], mark=mark, holds_user_data=False)
-                came = came if given_from else set()
+            elif step == "copy":
+                rules = pickle.loads(pickle.dumps(rules))
+            elif step == "fork":
+                process[0] += 1
             else:
-                try:
-                    rules.urls([f"http://{host}/?secret"]) if step == "urls" else rules.addresses(f"http://{host}/?secret")
-                except DeniedAccessError:
-                    assert given_from is not None
-                    assert host not in given_from
+                ask = {"urls": lambda url, to=rules: to.urls([url]), "hop": rules.addresses, "own": rules.own_url}[step]
+                if given_from and given_from != {SERVERS[name]}:
+                    with pytest.raises(DeniedAccessError):
+                        ask(url)
                     assert asked == []  # its name was not told to anybody either
                 else:
-                    assert given_from is None or host in given_from
-                    if is_private and given_from is None:
-                        came.add(host)
-            assert rules.has_private is (given_from is not None)
+                    ask(url)
+                    came |= {SERVERS[name]} if is_private and step != "own" and not given_from else set()
+            given_from |= came if step in ("given", "again", "copy", "fork") else set()
+            assert rules.has_private is bool(given_from)
+
+
+def test_what_one_process_of_a_script_fetches_counts_for_all(granted: Granted, tmp_path: Path) -> None:
+    other = Granted("reviews.py", [], mark=str(tmp_path / "home" / "private"), holds_user_data=False)
+    granted.urls(["http://private.test/a"])  # its file may come at any time now
+    with pytest.raises(DeniedAccessError, match="after it was given files that are not public"):
+        other.urls(["https://public.test/?secret"])
+    granted.urls(["https://public.test/b"])  # requested together
+
+
+def test_files_of_two_private_servers_stay_apart(granted: Granted) -> None:
+    granted.urls(["http://private.test/a", "http://second.test/b"])
+    granted.given()
+    for url in ("http://private.test/?b", "http://second.test/?a"):
+        with pytest.raises(DeniedAccessError, match="after it was given files that are not public"):
+            granted.urls([url])
 
 
 def test_a_private_server_redirects_to_nothing_public(granted: Granted) -> None:
@@ -222,7 +250,7 @@ def test_its_own_repository_is_public_too(granted: Granted) -> None:
     granted.own_url("https://public.test/a")
     granted.own_url("https://private.test/a")
     assert not granted.has_private  # who wrote the script wrote those files
-    granted.urls(["http://private.test/b"])
+    granted.urls(["https://private.test/b"])
     granted.given()
     granted.own_url("https://private.test/a")
     with pytest.raises(DeniedAccessError, match="after it was given files that are not public"):

@@ -6,6 +6,7 @@ import sys
 import sysconfig
 import textwrap
 from pathlib import Path
+from typing import Any
 
 import pytest
 from hypothesis import given, settings
@@ -293,3 +294,20 @@ def test_a_project_is_no_folder_of_installed_packages(tmp_path: Path) -> None:
     assert limits._holds_installed(str(tmp_path))
     (tmp_path / ".env").write_text("TOKEN=secret")
     assert not limits._holds_installed(str(tmp_path))
+
+
+def test_files_in_folders_that_a_script_made_unreadable_count(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    hidden = tmp_path / "hidden"
+    hidden.mkdir(0o300)
+    (hidden / "large").write_bytes(b"x" * (1 << 20))
+    scandir = os.scandir
+
+    def as_no_root_may(path: str) -> Any:
+        if not os.stat(path).st_mode & 0o400:
+            raise PermissionError(path)
+        return scandir(path)
+
+    monkeypatch.setattr(os, "scandir", as_no_root_may)
+    num_bytes, num_files, _ = limits.used(str(tmp_path), os.getpid(), most_files=100)
+    assert num_bytes >= 1 << 20
+    assert num_files >= 2

@@ -27,7 +27,7 @@ from datasets_core.errors import (
     ScriptTimeoutError,
     WorkerDiedError,
 )
-from datasets_core.scripting.sandbox import limits
+from datasets_core.scripting.sandbox import kernel, limits
 from datasets_core.scripting.sandbox.limits import Sandbox, layers, program
 from datasets_core.scripting.sandbox.process import (
     MAX_BYTES,
@@ -636,6 +636,36 @@ def test_a_process_does_nothing_while_it_has_no_request(confined: SandboxedProce
     assert _used(process) == before
     count = _ticks(confined)
     assert confined.ask({"text": f"import time\nwhile COUNT[0] <= {count}: time.sleep(0.001)"})  # it goes on when it is asked
+
+
+_WAKES = """
+import ctypes, fcntl, os, signal, struct
+c = ctypes.CDLL(None, use_errno=True)
+event = ctypes.create_string_buffer(struct.pack("QiiQ", 0, signal.SIGCONT, 0, 0), 64)
+timer = ctypes.c_int(-1)
+made = c.syscall({create}, 1, event, ctypes.byref(timer))
+c.syscall({settime}, timer, 0, struct.pack("4q", 0, 20_000_000, 0, 20_000_000), None)
+told = []
+for what, number in ((10, signal.SIGCONT), (8, os.getpid()), (1026, 1), (1024, 1)):  # signals, owner, news, lease
+    try:
+        told.append(fcntl.fcntl(1, what, number))
+    except OSError:
+        told.append("refused")
+result = [made, *told, c.syscall({notify}, 0, event), c.prctl(1, signal.SIGCONT, 0, 0, 0)]
+"""
+
+
+@pytest.mark.skipif(not layers().can_sandbox, reason=f"no confinement here: {layers().reason}")
+def test_a_process_that_is_stopped_cannot_wake_itself(confined: SandboxedProcess) -> None:
+    known = kernel.refused(str(kernel.machine())) | kernel.allowed(str(kernel.machine()))
+    text = _WAKES.format(create=known["timer_create"], settime=known["timer_settime"], notify=known["mq_notify"])
+    assert confined.ask({"text": _BUSY + text}).head["result"] == [-1, *["refused"] * 4, -1, -1]
+    process = confined._forked.process
+    while Path(f"/proc/{process}/stat").read_text().rpartition(")")[2].split()[0] != "T":
+        time.sleep(0.001)
+    before = _used(process)
+    time.sleep(0.2)
+    assert _used(process) == before
 
 
 @pytest.mark.skipif(not layers().can_sandbox, reason=f"no confinement here: {layers().reason}")

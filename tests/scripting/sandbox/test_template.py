@@ -223,3 +223,13 @@ def test_a_module_that_starts_threads_is_left_to_another_template(monkeypatch: p
     finally:
         template.stop()
         template._threaded.clear()
+
+
+@pytest.mark.skipif(not layers().can_sandbox, reason=f"no confinement here: {layers().reason}")
+def test_it_imports_what_later_processes_need_while_it_has_no_request(start: Callable[..., SandboxedProcess]) -> None:
+    text = f"import sys; result = [name for name in {template._LATER!r} if name not in sys.modules]"
+    assert template._LATER
+    while True:
+        with start() as confined:
+            if not confined.ask({"text": text}).head["result"]:
+                return

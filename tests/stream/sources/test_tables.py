@@ -254,13 +254,15 @@ def test_an_endless_generator_gives_its_first_rows() -> None:
 def test_the_rows_before_a_failure_are_given(features: Features | None) -> None:
     rows = iter(IterableDataset.from_generator(numbers, features, {"count": 9, "fails_at": 4}))
     assert [row["number"] for row in itertools.islice(rows, 4)] == [0, 1, 2, 3]
-    with pytest.raises(DatasetGenerationError, match="row 4: RuntimeError: no more"):
+    with pytest.raises(DatasetGenerationError) as caught:
         next(rows)
+    assert caught.value.row == 4
 
 
 def test_what_is_no_dict_is_no_row() -> None:
-    with pytest.raises(DatasetGenerationError, match="yielded int as row 1"):
+    with pytest.raises(DatasetGenerationError) as caught:
         list(IterableDataset.from_generator(lambda: iter([{"a": 1}, 2])))  # type: ignore[list-item]
+    assert caught.value.row == 1
 
 
 def test_a_value_that_does_not_fit_its_feature_is_told() -> None:
