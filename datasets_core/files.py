@@ -235,9 +235,7 @@ def is_local_path(path: str) -> bool:
 
 def local_path(path: str | os.PathLike[str]) -> str:
     """Return a local path as text: with `~` expanded and without `file://`, otherwise unchanged."""
-    text = os.fspath(path)
-    if text.startswith("file://"):
-        text = text[len("file://") :]
+    text = os.fspath(path).removeprefix("file://")
     return os.path.expanduser(text) if text.startswith("~") else text
 
 
@@ -253,9 +251,6 @@ def join(base: str, *parts: str) -> str:
     return os.path.join(base, *parts)
 
 
-_PACKED_TARS = {".tgz": "gzip", ".tbz2": "bz2", ".tbz": "bz2", ".txz": "xz"}
-
-
 def filesystem(path: str, storage_options: dict[str, Any] | None = None) -> tuple[Any, str]:
     """Return the fsspec file system of a URL, and the path inside it.
 
@@ -265,12 +260,10 @@ def filesystem(path: str, storage_options: dict[str, Any] | None = None) -> tupl
     """
     import fsspec  # 60 ms that local paths do without
 
-    options = storage_options or {}
-    packed = _PACKED_TARS.get(os.path.splitext(path)[1].lower())
-    if packed is not None and path.startswith("tar://"):  # fsspec does not know these endings
-        options = {**options, "tar": {"compression": packed, **options.get("tar", {})}}
+    packed = {".tgz": "gzip", ".tbz2": "bz2", ".txz": "xz"}.get(path[path.rfind(".") :].lower())  # unknown to fsspec
+    told: dict[str, Any] = {"tar": {"compression": packed}} if packed and path.startswith("tar://") else {}
     try:
-        fs, inner = fsspec.core.url_to_fs(path, **options)
+        fs, inner = fsspec.core.url_to_fs(path, **(told | (storage_options or {})))
     except ImportError as error:
         raise _missing_package(path, error) from error
     except ValueError as error:

@@ -579,7 +579,7 @@ def test_dates_are_parsed_in_iso_form_or_in_a_given_one(path):
         ({"dtype": {"n": "int8"}}, "row 1: column 'n'"),
         ({"dtype": {"m": "int8"}}, "dtype names column 'm'"),
         ({"dtype": "integer"}, "'integer' is not a valid dtype"),
-        ({"parse_dates": "d"}, "Pass the names of the columns"),
+        ({"parse_dates": "d"}, "is not a list of names"),
         ({"parse_dates": [0]}, "parse_dates=[0] is not a list of names"),
     ],
 )
