@@ -54,21 +54,27 @@ def is_pattern(path: str) -> bool:
 def compiled(pattern: str) -> re.Pattern[str]:
     """Return the regular expression of a glob: `*` stays within a folder, `**` as a whole part crosses folders.
 
+    It is matched in bounded time: what follows a star up to the next one is taken where it first fits, and is not tried
+    again (atomic groups), since the next star takes any rest.
+
     Raises:
         ConfigurationError: `**` is next to other characters, or a range in brackets is reversed.
     """
     parts = pattern.split("/")
-    last = len(parts) - 1
-    text = ""
+    between = [""]
     for position, part in enumerate(parts):
-        if part == "**":
-            text += ".+" if position == last else "(?:[^/]+/)*"
+        end = "" if position == len(parts) - 1 else "/"
+        if part == "**" and not end:
+            between[-1] += ".+"
+        elif part == "**":
+            between += [""] if between[-1] or len(between) == 1 else []  # two in a row are one
         elif "**" in part:
             raise ConfigurationError(
                 f"The pattern {pattern!r} has '**' next to other characters", advice=f"Write '**/{part.replace('**', '*')}'"
             )
         else:
-            text += _part_regex(part) + ("" if position == last else "/")
+            between[-1] += _part_regex(part) + end
+    text = _starred(between, "(?:[^/]+/)*")
     try:
         return re.compile(text, re.DOTALL)
     except re.error as error:
@@ -82,25 +88,31 @@ def compiled(pattern: str) -> re.Pattern[str]:
 def _part_regex(part: str) -> str:
     if part == "*":
         return "[^/]+"
-    out, position = "", 0
+    between, position = [""], 0  # what stands between stars
     while position < len(part):
         char = part[position]
         position += 1
         if char == "*":
-            out += "[^/]*"
+            between.append("")
         elif char == "?":
-            out += "[^/]"
+            between[-1] += "[^/]"
         elif char == "[" and (end := part.find("]", position + 1 + (part[position : position + 1] == "!"))) > 0:
             members = part[position:end]
             negated = members.startswith("!")
             members = (
                 members.removeprefix("!").replace("\\", "\\\\").replace("^", "\\^").replace("[", "\\[").replace("]", "\\]")
             )
-            out += f"[^/{members}]" if negated else f"[{members}]"
+            between[-1] += f"[^/{members}]" if negated else f"[{members}]"
             position = end + 1
         else:
-            out += re.escape(char)
-    return out
+            between[-1] += re.escape(char)
+    return _starred(between, "[^/]*")
+
+
+def _starred(between: Sequence[str], star: str) -> str:
+    """Return the expression of parts with stars between them; every part but the last is taken where it first fits."""
+    first, *more = between
+    return first + "".join(f"(?>{star}?{part})" for part in more[:-1]) + (star + more[-1] if more else "")
 
 
 def _hidden_parts(path: str) -> int:
