@@ -78,7 +78,7 @@ class DaskEngine(RemoteEngine):
             self.workers = max(1, sum(threads.values()))
         if self._heard is not self._client:
             self._heard = self._client
-            self._client.subscribe_topic("all", self._hear)
+            self._client.subscribe_topic("all", self._hear)  # pyright: ignore[reportOptionalMemberAccess]
 
     def _hear(self, event: tuple[float, Any]) -> None:
         """Count the jobs of a worker that is gone, which run again elsewhere."""

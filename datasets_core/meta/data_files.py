@@ -457,7 +457,9 @@ def infer_data_files(
         entries = dict(zip(paths_in(base, listing), listing, strict=True))
     splits = infer_splits(list(entries))
     if not splits:
-        raise DataFilesNotFoundError(f"No data file found in {redact(base)}. Found: {_shown(sorted(entries))}.")
+        raise DataFilesNotFoundError(
+            f"No data file found in {redact(base)}. Found: {_shown(sorted(entries))}.", file=redact(base)
+        )
     found = {split: [entries[path] for path in paths] for split, paths in splits.items()}
     for chosen in found.values():
         _refuse_unreadable(chosen)
@@ -572,13 +574,14 @@ class _Search:
                 raise DataFilesNotFoundError(
                     f"{redact(name)!r} has wildcards in an archive at an http URL, which cannot be listed",
                     advice="Name its members",
+                    file=redact(name),
                 )
             return FileEntry(path, -1, "")
         found = member(path, self.storage_options) if chain else entry_at(path, self.storage_options)
         if found is not None or wild:
             return found
         if files.is_url(path):
-            raise DataFilesNotFoundError(f"There is no data file {redact(path)}", advice="Check the address")
+            raise DataFilesNotFoundError(f"There is no data file {redact(path)}", advice="Check the address", file=redact(path))
         if os.path.isdir(path):
             raise DataFilesNotFoundError(
                 f"{path} is a folder, not a data file",
@@ -588,7 +591,7 @@ class _Search:
         if os.path.lexists(path):
             raise DataFilesNotFoundError(_why_unreadable(path))
         folder = os.path.dirname(path)
-        raise DataFilesNotFoundError(f"There is no data file {path}. {folder} contains: {_there(folder)}.")
+        raise DataFilesNotFoundError(f"There is no data file {path}. {folder} contains: {_there(folder)}.", file=path)
 
     def _listed(self, known: Listing, path: str, name: str, wild: bool) -> FileEntry | None:
         """Return the one file at `path` in the known listings; None if `path` is a pattern."""
@@ -606,7 +609,8 @@ class _Search:
         above = folder.rpartition("/")[0] + chain + outer
         beside = known.list_folder(above)
         raise DataFilesNotFoundError(
-            f"There is no data file {redact(path)}. {redact(above)} contains: {_shown(paths_in(above, beside))}."
+            f"There is no data file {redact(path)}. {redact(above)} contains: {_shown(paths_in(above, beside))}.",
+            file=redact(path),
         )
 
     def _matches(self, path: str, name: str) -> list[FileEntry]:
@@ -621,7 +625,9 @@ class _Search:
         found = [listing[match] for match in matches]
         if not found:
             there = _shown(sorted(listing)) if listing or chain or files.is_url(head) else _there(root)
-            raise DataFilesNotFoundError(f"{redact(name)!r} matches no file in {redact(root + chain + outer)}. Found: {there}.")
+            raise DataFilesNotFoundError(
+                f"{redact(name)!r} matches no file in {redact(root + chain + outer)}. Found: {there}.", value=redact(name)
+            )
         _refuse_unreadable(found)
         folder = self._folder if self._folder and f"{root}/".startswith(f"{self._folder.rstrip('/')}/") else root
         self._links.update((entry.path, (entry.link, folder)) for entry in found if entry.link)
@@ -635,7 +641,7 @@ class _Search:
         key = (root, depth, hidden)
         if key not in self.listings:
             if not files.is_url(root) and not os.path.isdir(root):
-                raise DataFilesNotFoundError(f"There is no folder {root}", advice="Check the path")
+                raise DataFilesNotFoundError(f"There is no folder {root}", advice="Check the path", file=root)
             known = self._known(root)
             if known is not None:
                 listed = known.list_folder(root)
