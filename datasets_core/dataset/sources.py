@@ -10,7 +10,6 @@ import datetime as dt
 import os
 import re
 import sys
-import tempfile
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple, Self, TypeAlias
@@ -154,6 +153,8 @@ def _build(recipe: Recipe, folder: str, num_proc: int | None) -> Manifest:
         ]
         engine = get_engine(None, num_proc=num_proc if len(parts) > 1 else None)
         written: list[Written] = []
+        import tempfile  # a warm read does without
+
         with contextlib.ExitStack() as stack:
             bar = stack.enter_context(progress(f"Generating {recipe.split}", total=None, unit="rows"))
             if is_seen(bar):

@@ -5,7 +5,6 @@ from __future__ import annotations
 import contextlib
 import json
 import os
-import tempfile
 from collections.abc import Iterator, Mapping, Sequence
 from functools import partial
 from itertools import pairwise
@@ -488,6 +487,8 @@ def _written(dataset: Rows, folder: str, wanted: Shards, bar: Progress) -> tuple
     engine = get_engine(name, num_proc=wanted.num_proc)
     found: list[SavedShard] = []
     options: Any = {"verb": "save_to_disk()", "folder": folder, "ordered": True}
+    import tempfile  # a warm read does without
+
     with contextlib.ExitStack() as stack:
         tells = stack.enter_context(tempfile.TemporaryDirectory(prefix="datasets_core-")) if is_seen(bar) else ""
         told_by = [os.path.join(tells, str(number)) for number in range(count)] if tells else []
