@@ -46,7 +46,7 @@ class SplitReading(RecordReading):
 
     @info.setter
     def info(self, value: LibraryInfo) -> None:
-        folder = vars(self).get("_output_dir")
+        folder = vars(self).get("_output_dir") or (self._seen and self._seen.data_dir)  # read again, it is in the same folder
         self._seen = DatasetInfo.of(value, known=self._seen, data_dir=folder)
 
     @property
