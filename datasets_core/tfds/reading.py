@@ -42,11 +42,12 @@ class SplitReading(RecordReading):
     def info(self) -> DatasetInfo:
         """Metadata of the dataset."""
         assert self._seen is not None
+        self._seen.place(self._seen.data_dir)  # splits may have been replaced by others, which do not know it
         return self._seen
 
     @info.setter
     def info(self, value: LibraryInfo) -> None:
-        folder = vars(self).get("_output_dir") or (self._seen and self._seen.data_dir)  # read again, it is in the same folder
+        folder = vars(self).get("_output_dir")
         self._seen = DatasetInfo.of(value, known=self._seen, data_dir=folder)
 
     @property
