@@ -467,7 +467,8 @@ def check_writable(path: str) -> None:
     """
     folder = os.path.dirname(os.path.abspath(path))
     if not os.path.isdir(folder):
-        raise FileNotFoundDatasetsError(f"{path} cannot be written: there is no folder {folder}", advice="Create it first")
+        reason = f"{path} cannot be written: there is no folder {folder}"
+        raise FileNotFoundDatasetsError(reason, advice="Create it first", file=path)
     trial = f"{path}.tmp-{os.getpid()}-{os.urandom(4).hex()}"
     with disk_errors(path):
         try:

@@ -51,6 +51,7 @@ _KEYS = (
     *("form", "dataset", "config", "version", "options", "commit", "script", "files", "features", "splits", "fingerprint"),
     "library_versions",
 )
+_RESTORE = "Restore the file, or build again"
 _MAX_BYTES = 256 << 20
 _SHA256 = re.compile(r"[0-9a-f]{64}")
 _AGAIN = "Create the lock again with lock_dataset(...)"
@@ -165,7 +166,9 @@ def read_lock(path: str) -> DatasetLock:
         with open(path, "rb") as handle:
             data = handle.read(_MAX_BYTES + 1)
     except (FileNotFoundError, NotADirectoryError) as error:
-        raise FileNotFoundDatasetsError(f"The lock {path} does not exist", advice="Create it with lock_dataset(...)") from error
+        raise FileNotFoundDatasetsError(
+            f"The lock {path} does not exist", advice="Create it with lock_dataset(...)", file=path
+        ) from error
     except OSError as error:
         raise ManifestError(path, f"cannot be read ({error.strerror or error})") from error
     if len(data) > _MAX_BYTES:
@@ -606,7 +609,7 @@ class Present:
             status = os.stat(place)
         except OSError as error:
             raise DataFilesNotFoundError(
-                f"{place}, a source of the dataset, cannot be read: {error.strerror}", advice="Restore the file, or build again"
+                f"{place}, a source of the dataset, cannot be read: {error.strerror}", advice=_RESTORE, file=place
             ) from error
         key = (place, status.st_size, status.st_mtime_ns)
         if key not in self._known:
@@ -633,7 +636,7 @@ class Present:
             return now
         found = entry(source.path, self._builder.storage_options)
         if found is None:
-            raise DataFilesNotFoundError(f"{url}, a source of the dataset, no longer exists. Restore the file, or build again.")
+            raise DataFilesNotFoundError(f"{url}, a source of the dataset, no longer exists", advice=_RESTORE, file=url)
         now = LockedFile("url", url, found.size, None, found.identity)
         locked = next((file for file in (self._lock and self._lock.files) or () if file.place == url), None)
         if locked is not None and locked.etag and is_same(LockedFile("url", url, locked.size, None, locked.etag), now):

@@ -13,7 +13,7 @@ from concurrent.futures import CancelledError, Future
 from typing import Any
 
 from datasets_core.engines.deadline import RETRIES
-from datasets_core.engines.pool import Head, RemoteEngine, answer_anywhere, died, folder_of_cluster, is_running
+from datasets_core.engines.pool import Head, RemoteEngine, answer_anywhere, died, folder_of_cluster, is_running, look_for
 from datasets_core.engines.threads import Daemons
 from datasets_core.errors import ConfigurationError, logger_of
 from datasets_core.optional import needed
@@ -78,11 +78,11 @@ class DaskEngine(RemoteEngine):
             self.workers = max(1, sum(threads.values()))
         if self._heard is not self._client:
             self._heard = self._client
-            self._client.subscribe_topic("all", self._hear)
+            self._client.subscribe_topic("all", self._hear)  # pyright: ignore[reportOptionalMemberAccess]
 
     def _hear(self, event: tuple[float, Any]) -> None:
         """Count the jobs of a worker that is gone, which run again elsewhere."""
-        _, said = event
+        said = event[1]
         if isinstance(said, dict) and said.get("action") == "remove-worker":
             self.retried += sum(isinstance(key, tuple) and key[0] == self._head[0] for key in said.get("processing-tasks", ()))
 
@@ -96,6 +96,7 @@ class DaskEngine(RemoteEngine):
             self._start_local()
             return
         try:
+            look_for(address)
             client = self._distributed.Client(address, set_as_default=False)
         except (OSError, ValueError) as error:
             raise ConfigurationError(
@@ -110,26 +111,24 @@ class DaskEngine(RemoteEngine):
         from distributed.deploy.subprocess import SubprocessCluster  # part of what was imported
 
         folder = folder_of_cluster("dask")
-        rules = {"allowed_failures": self._allowed_failures, "idle_timeout": _IDLE}
-        where: Any = {"scheduler_file": os.path.join(folder, "scheduler.json")}
+        file = os.path.join(folder, "scheduler.json")
+        rules: Any = {"allowed_failures": self._allowed_failures, "idle_timeout": _IDLE, "scheduler_file": file}
         no_address: Any = None  # which the type of the argument forgets
         cluster = SubprocessCluster(
             n_workers=self.workers,
             threads_per_worker=1,
             dashboard_address=no_address,
-            scheduler_kwargs={**rules, **where},
+            scheduler_kwargs=rules,
             worker_kwargs={"local_directory": folder, "memory_limit": 0, "dashboard": False},
             silence_logs=logging.CRITICAL,
         )
-        client = self._distributed.Client(cluster, set_as_default=False)
-        self._client, self._is_local = client, True
-        self._ended = weakref.finalize(self, _end_local, client, cluster, folder)
-        client.wait_for_workers(self.workers)
+        self._client, self._is_local = self._distributed.Client(cluster, set_as_default=False), True
+        self._ended = weakref.finalize(self, _end_local, self._client, cluster, folder)
+        self._client.wait_for_workers(self.workers)
 
     def _start(self, function: Any, head: Head, index: int, job: Any, retries: int) -> Future[Any]:
         if self._head[0] != head[0]:
-            is_small = len(head[3]) <= _SMALL_BYTES
-            self._head = head[0], head if is_small else self._client.submit(tuple, head, key=f"{head[0]}-function")
+            self._head = head[0], head if len(head[3]) <= _SMALL_BYTES else self._client.submit(tuple, head, key=head[0])
         call = self._client.submit(
             answer_anywhere, self._head[1], function.pack(job), key=(head[0], index), pure=False, **self._options
         )
@@ -189,8 +188,7 @@ class DaskEngine(RemoteEngine):
         """End a local cluster, or disconnect from another one; a client of the program stays open."""
         if self._ended is not None:
             self._ended()
-            self._ended = None
-            self._client = None
+            self._ended = self._client = None
 
 
 def _end_local(client: Any, cluster: Any, folder: str) -> None:

@@ -469,6 +469,7 @@ class RemoteEngine:
         self.close()
 
 
+_CONNECT_SECONDS = 10.0
 _LEFT_SECONDS = 600.0  # a local cluster ends within them when its driver was killed
 
 
@@ -486,6 +487,20 @@ def folder_of_cluster(kind: str, parent: str | None = None) -> str:
                 if entry.stat().st_mtime < time.time() - _LEFT_SECONDS:
                     shutil.rmtree(entry.path)
     return tempfile.mkdtemp(prefix=f"{prefix}{os.getpid()}-", dir=place)
+
+
+def look_for(address: str | None) -> None:
+    """Connect to a cluster that is given by host and port: Ray and Dask themselves try for long.
+
+    Raises:
+        ConnectionError: nothing answers there.
+    """
+    host, _, port = (address or "").removeprefix("ray://").removeprefix("tcp://").rpartition(":")
+    if host and port.isdecimal():
+        try:
+            socket.create_connection((host.strip("[]"), int(port)), timeout=_CONNECT_SECONDS).close()
+        except OSError as error:
+            raise ConnectionError(str(error)) from error
 
 
 def _taken(found: Any) -> Any:

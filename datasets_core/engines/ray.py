@@ -5,18 +5,16 @@ from __future__ import annotations
 import contextlib
 import os
 import shutil
-import socket
 import tempfile
 import weakref
 from concurrent.futures import Future
 from typing import Any
 
-from datasets_core.engines.pool import Head, RemoteEngine, answer_anywhere, died, folder_of_cluster
+from datasets_core.engines.pool import Head, RemoteEngine, answer_anywhere, died, folder_of_cluster, look_for
 from datasets_core.errors import ConfigurationError
 from datasets_core.optional import needed
 
 _END_SECONDS = 30.0  # for jobs that were told to stop
-_LOOK_SECONDS = 10.0  # for a connection to the address of a cluster
 _SMALL_BYTES = 64 << 10  # of a function: more are put into the object store once
 
 
@@ -60,7 +58,7 @@ class RayEngine(RemoteEngine):
         if not self._ray.is_initialized():
             address = self._address or os.environ.get("RAY_ADDRESS") or _started()
             try:
-                _look_for(address)
+                look_for(address)
                 self._connect(address)
             except (ConnectionError, ValueError) as error:
                 raise ConfigurationError(
@@ -140,20 +138,6 @@ def _answer_of_attempt(head: Head, job: bytes) -> tuple[int, Any]:
 
 
 _answer_of_attempt.__module__ = "__main__"  # see `answer_anywhere`
-
-
-def _look_for(address: str | None) -> None:
-    """Connect to a cluster that is given by host and port: Ray itself tries for minutes.
-
-    Raises:
-        ConnectionError: nothing answers there.
-    """
-    host, _, port = (address or "").removeprefix("ray://").rpartition(":")
-    if host and port.isdecimal():
-        try:
-            socket.create_connection((host.strip("[]"), int(port)), timeout=_LOOK_SECONDS).close()
-        except OSError as error:
-            raise ConnectionError(str(error)) from error
 
 
 def _started() -> str | None:

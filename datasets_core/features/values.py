@@ -621,7 +621,9 @@ def names_in_file(path: str) -> list[str]:
         with open(path, encoding="utf-8") as file:
             return [line.strip() for line in file.read().splitlines() if line.strip()]
     except FileNotFoundError as error:
-        raise FileNotFoundDatasetsError(f"There is no file {path!r} of class names", advice="Pass a path, or names=") from error
+        raise FileNotFoundDatasetsError(
+            f"There is no file {path!r} of class names", advice="Pass a path, or names=", file=path
+        ) from error
     except UnicodeDecodeError as error:
         raise ConfigurationError(f"The class names in {path!r} are not UTF-8 text: {error}. Write the file again.") from error
 

@@ -108,8 +108,13 @@ def digest_of(path: str | os.PathLike[str]) -> Digest:
 
 
 def record_of(path: str | os.PathLike[str]) -> FileRecord:
-    """Return size and sha256 of a local file."""
-    return digest_of(path).record()
+    """Return size and sha256 of a local file.
+
+    Raises:
+        DatasetDiskError: its disk cannot be read.
+    """
+    with files.disk_errors(os.fspath(path), action="read"):
+        return digest_of(path).record()
 
 
 def differ(expected: FileRecord, found: FileRecord) -> bool:

@@ -591,7 +591,7 @@ class DownloadManager:
     def _unpacked(self, path: str, watch: Watch) -> str:
         place = self._local(path)
         if not os.path.exists(place):
-            raise DataFilesNotFoundError(f"{place} does not exist", advice="Check the path")
+            raise DataFilesNotFoundError(f"{place} does not exist", advice="Check the path", file=place)
         url, sha256 = self._origin(place) or (None, None)
         try:
             return self._extractions().extract(

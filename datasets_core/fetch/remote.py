@@ -137,7 +137,9 @@ class RemoteFile(os.PathLike[str]):
     def _checked_inner(self) -> str:
         inner = posixpath.normpath(self._inner) if self._inner else ""
         if inner == ".." or inner.startswith(("../", "/")):
-            raise DataFilesNotFoundError(f"{redact(str(self))} is outside the archive", advice="Check the path")
+            raise DataFilesNotFoundError(
+                f"{redact(str(self))} is outside the archive", advice="Check the path", file=redact(str(self))
+            )
         return "" if inner == "." else inner
 
     def open(

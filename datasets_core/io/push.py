@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 
 from datasets_core import files
 from datasets_core.config import parse_size, settings
-from datasets_core.engines import Engine, on_engine
+from datasets_core.engines import Engine, get_engine, on_engine
 from datasets_core.engines.threads import RetryPolicy
 from datasets_core.errors import ConfigurationError, OfflineError, PushConflictError, PushError, logger_of
 from datasets_core.fetch import disk_cache
@@ -24,7 +24,16 @@ from datasets_core.fetch.hub.branch import not_logged_in
 from datasets_core.fetch.hub.client import OFFLINE_ADVICE, Hub
 from datasets_core.fetch.hub.repository import HubCommit
 from datasets_core.fetch.hub.upload import FILES_A_CALL, Change, HubWriter, MissedCommitError, NewFile
-from datasets_core.io.push_target import PushedSplit, PushTarget, RepositoryState, Shards, WriteCard, push_target, shard_limits
+from datasets_core.io.push_target import (
+    PushedSplit,
+    PushTarget,
+    RepositoryState,
+    Shards,
+    WorkerUploads,
+    WriteCard,
+    push_target,
+    shard_limits,
+)
 from datasets_core.meta.card_sections import LazyCard
 from datasets_core.meta.data_files import match
 from datasets_core.meta.info import ConfigEntry
@@ -177,8 +186,13 @@ def push_splits(
     size = parse_size(max_shard_size)
     with on_engine(engine, num_proc=num_proc):
         limits = {name: shard_limits(size, num_shards.get(name), num_proc, split=name) for name in splits}
+        uploads = None
+        if getattr(get_engine(num_proc=num_proc), "spans_machines", False):
+            how = target.data_dir, target.revision, target.create_pr
+            uploads = WorkerUploads(Hub.of(target.token), target.repo_id, *how)
+            limits = {name: replace(limit, uploads=uploads) for name, limit in limits.items()}
         features, shards, is_stream = next(iter(splits.values()))._pushed(splits, limits, embeds=embed_external_files)
-        return push(target, shards, card_writer(target, features), is_stream=is_stream)
+        return push(target, shards, card_writer(target, features), is_stream=is_stream, uploads=uploads)
 
 
 def push(
@@ -189,6 +203,7 @@ def push(
     is_stream: bool = False,
     hub: Hub | None = None,
     policy: RetryPolicy | None = None,
+    uploads: WorkerUploads | None = None,
 ) -> CommitInfo:
     """Push splits to a repository, in one commit; there is no commit if nothing changes.
 
@@ -199,6 +214,7 @@ def push(
         is_stream: True for an unknown number of rows: shards are uploaded early, so that only a few are on disk.
         hub: the Hub client; by default that of the settings with `target.token`.
         policy: retries after commits of other users, and their clock.
+        uploads: where workers send shards; this gets the name of the repository.
 
     Returns:
         The `CommitInfo` of huggingface_hub.
@@ -215,6 +231,8 @@ def push(
         raise not_logged_in(target.repo_id)
     writer = HubWriter(hub, target.repo_id, revision=target.revision, create_pr=target.create_pr)
     before = writer.open(private=target.private)
+    if uploads is not None:
+        uploads.repo_id, uploads.ignores_nothing = writer.repo_id, _IGNORE in before.files
     replaced = _replaced(target, before, shards)
     state = _state(writer, before)
     check_replaced(target, state, replaced)  # before the first row is written, as for the card
@@ -244,10 +262,13 @@ class _Upload:
                 if len(self._waiting) >= self._most_files:
                     self._send()
                 path = f"{self._target.data_dir}/{split}-{count:05d}-of-pending.parquet"  # a unique path
-                shard = _Shard(split, local.num_rows, local.num_bytes, NewFile(path, local.path))
-                self._waiting.append(shard)
+                shard = _Shard(split, local.num_rows, local.num_bytes, local.file or NewFile(path, local.path))
+                shard.file.path = path
                 self.shards.append(shard)
                 count += 1
+                if local.file is not None:  # its worker has sent it
+                    continue
+                self._waiting.append(shard)
                 if self._is_much():
                     self._send()
             if not count:

@@ -30,7 +30,7 @@ from datasets_core.store.table import RowTable
 if TYPE_CHECKING:
     import pyarrow.parquet as pq
 
-    from datasets_core.io.push_target import LocalShard, ShardLimits, Shards
+    from datasets_core.io.push_target import LocalShard, ShardLimits, Shards, WorkerUploads
 
 
 # The size of rows in Arrow's layout, computed from their values, independent of batches.
@@ -440,8 +440,9 @@ def _written(rows: PushedRows, limits: ShardLimits, folder: str) -> Iterator[Loc
 
     parts = _Parts(rows, limits.count(0 if limits.num_shards else rows.num_bytes(), rows.num_rows))
     engine = get_engine(num_proc=min(limits.num_proc or 1, len(parts)))
-    options: Any = {"verb": "push_to_hub()", "folder": folder, "ordered": True}
-    work = partial(_write, folder)
+    uploads = limits.uploads
+    options: Any = {"verb": "push_to_hub()", "folder": folder if uploads is None else None, "ordered": True}
+    work = partial(_write, folder) if uploads is None else partial(_write_and_send, uploads)
     with progress(f"Writing {rows.split} as Parquet", total=rows.num_rows) as bar:
         for _, shard in module_state.run(engine, work, parts, **options):
             bar.update(shard.num_rows)
@@ -457,6 +458,11 @@ def _write(folder: str, job: tuple[int, PushedRows]) -> LocalShard:
         for batch in rows.batches():
             shard.add(batch)
     return LocalShard(shard.path, rows.split, shard.num_rows, shard.num_bits // 8)
+
+
+def _write_and_send(uploads: WorkerUploads, job: tuple[int, PushedRows]) -> LocalShard:
+    (shard,) = uploads.sent(lambda folder: [_write(folder, job)])
+    return shard
 
 
 class _Parts(Sequence[tuple[int, PushedRows]]):

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import operator
+import os
 import re
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from datasets_core.config import settings
 from datasets_core.engines import get_engine
@@ -15,6 +16,10 @@ from datasets_core.features.schema import Features
 from datasets_core.hub_urls import is_commit, is_inner_path, is_repo_id
 from datasets_core.meta.info import is_config_name
 from datasets_core.meta.splits import ALL
+
+if TYPE_CHECKING:
+    from datasets_core.fetch.hub.client import Hub
+    from datasets_core.fetch.hub.upload import HubWriter, NewFile
 
 _SPLIT = re.compile(r"\w+(\.\w+)*")
 _WILD = "*?[]{}"
@@ -30,12 +35,71 @@ class LocalShard:
         split: name of its split.
         num_rows: number of rows.
         num_bytes: uncompressed bytes of its rows, as `dataset_info` counts them.
+        file: the file on the Hub, if the worker that wrote it has sent it.
     """
 
     path: str
     split: str
     num_rows: int
     num_bytes: int
+    file: NewFile | None = None
+
+
+@dataclass
+class WorkerUploads:
+    """The branch to which workers on several machines send the files that they write; the driver makes the one commit.
+
+    A token of `push_to_hub(token=)` does not travel: workers have one in their environment, or in their login.
+
+    Attributes:
+        hub: the Hub; a pickle of it has no token.
+        repo_id: `org/name`, known when the repository is open.
+        data_dir, revision, create_pr: see `PushTarget`.
+        ignores_nothing: see `HubWriter.upload`.
+    """
+
+    hub: Hub
+    repo_id: str
+    data_dir: str
+    revision: str | None
+    create_pr: bool
+    ignores_nothing: bool = False
+
+    def sent(self, write: Callable[[str], Iterable[LocalShard]]) -> list[LocalShard]:
+        """Write files into a folder of this machine and send each of them, in a worker.
+
+        Args:
+            write: yields the files that it writes into a folder.
+
+        Raises:
+            ConfigurationError: this machine has no token.
+            PushError: the upload is refused.
+        """
+        import socket
+        import tempfile
+
+        from datasets_core.fetch.hub.upload import HubWriter
+
+        if self.hub.token() is None:
+            raise ConfigurationError(
+                f"The worker on {socket.gethostname()} has no token for {self.hub.endpoint}; tokens do not travel",
+                advice="Set HF_TOKEN in the environment of the workers, or log in there (hf auth login)",
+            )
+        writer = HubWriter(self.hub, self.repo_id, revision=self.revision, create_pr=self.create_pr)
+        with tempfile.TemporaryDirectory(prefix="datasets_core-") as folder:
+            return [self._sent(writer, shard) for shard in write(folder)]
+
+    def _sent(self, writer: HubWriter, shard: LocalShard) -> LocalShard:
+        from datasets_core.fetch.hub.upload import NewFile
+
+        name = os.path.basename(shard.path)
+        file = NewFile(f"{self.data_dir}/{name}", shard.path)
+        writer.upload([file], ignores_nothing=self.ignores_nothing)
+        if not file.is_stored:  # a file that the Hub takes with the commit only
+            with open(shard.path, "rb") as source:
+                file = NewFile(file.path, source.read())
+        file.forget_local()
+        return replace(shard, path="", file=file)
 
 
 @dataclass(frozen=True, slots=True)
@@ -284,11 +348,13 @@ class ShardLimits:
         num_shards: number of files; None computes it from `max_bytes`.
         max_bytes: size of a file in Arrow's layout in bytes; None: the setting `max_shard_bytes`.
         num_proc: number of files written at the same time.
+        uploads: where workers send the files; None if this process does.
     """
 
     num_shards: int | None = None
     max_bytes: int | None = None
     num_proc: int | None = None
+    uploads: WorkerUploads | None = None
 
     @property
     def shard_bytes(self) -> int:

@@ -54,21 +54,27 @@ def is_pattern(path: str) -> bool:
 def compiled(pattern: str) -> re.Pattern[str]:
     """Return the regular expression of a glob: `*` stays within a folder, `**` as a whole part crosses folders.
 
+    It is matched in bounded time: what follows a star up to the next one is taken where it first fits, and is not tried
+    again (atomic groups), since the next star takes any rest.
+
     Raises:
         ConfigurationError: `**` is next to other characters, or a range in brackets is reversed.
     """
     parts = pattern.split("/")
-    last = len(parts) - 1
-    text = ""
+    between = [""]
     for position, part in enumerate(parts):
-        if part == "**":
-            text += ".+" if position == last else "(?:[^/]+/)*"
+        end = "" if position == len(parts) - 1 else "/"
+        if part == "**" and not end:
+            between[-1] += ".+"
+        elif part == "**":
+            between += [""] if between[-1] or len(between) == 1 else []  # two in a row are one
         elif "**" in part:
             raise ConfigurationError(
                 f"The pattern {pattern!r} has '**' next to other characters", advice=f"Write '**/{part.replace('**', '*')}'"
             )
         else:
-            text += _part_regex(part) + ("" if position == last else "/")
+            between[-1] += _part_regex(part) + end
+    text = _starred(between, "(?:[^/]+/)*")
     try:
         return re.compile(text, re.DOTALL)
     except re.error as error:
@@ -82,25 +88,31 @@ def compiled(pattern: str) -> re.Pattern[str]:
 def _part_regex(part: str) -> str:
     if part == "*":
         return "[^/]+"
-    out, position = "", 0
+    between, position = [""], 0  # what stands between stars
     while position < len(part):
         char = part[position]
         position += 1
         if char == "*":
-            out += "[^/]*"
+            between.append("")
         elif char == "?":
-            out += "[^/]"
+            between[-1] += "[^/]"
         elif char == "[" and (end := part.find("]", position + 1 + (part[position : position + 1] == "!"))) > 0:
             members = part[position:end]
             negated = members.startswith("!")
             members = (
                 members.removeprefix("!").replace("\\", "\\\\").replace("^", "\\^").replace("[", "\\[").replace("]", "\\]")
             )
-            out += f"[^/{members}]" if negated else f"[{members}]"
+            between[-1] += f"[^/{members}]" if negated else f"[{members}]"
             position = end + 1
         else:
-            out += re.escape(char)
-    return out
+            between[-1] += re.escape(char)
+    return _starred(between, "[^/]*")
+
+
+def _starred(between: Sequence[str], star: str) -> str:
+    """Return the expression of parts with stars between them; every part but the last is taken where it first fits."""
+    first, *more = between
+    return first + "".join(f"(?>{star}?{part})" for part in more[:-1]) + (star + more[-1] if more else "")
 
 
 def _hidden_parts(path: str) -> int:
@@ -445,7 +457,9 @@ def infer_data_files(
         entries = dict(zip(paths_in(base, listing), listing, strict=True))
     splits = infer_splits(list(entries))
     if not splits:
-        raise DataFilesNotFoundError(f"No data file found in {redact(base)}. Found: {_shown(sorted(entries))}.")
+        raise DataFilesNotFoundError(
+            f"No data file found in {redact(base)}. Found: {_shown(sorted(entries))}.", file=redact(base)
+        )
     found = {split: [entries[path] for path in paths] for split, paths in splits.items()}
     for chosen in found.values():
         _refuse_unreadable(chosen)
@@ -560,13 +574,14 @@ class _Search:
                 raise DataFilesNotFoundError(
                     f"{redact(name)!r} has wildcards in an archive at an http URL, which cannot be listed",
                     advice="Name its members",
+                    file=redact(name),
                 )
             return FileEntry(path, -1, "")
         found = member(path, self.storage_options) if chain else entry_at(path, self.storage_options)
         if found is not None or wild:
             return found
         if files.is_url(path):
-            raise DataFilesNotFoundError(f"There is no data file {redact(path)}", advice="Check the address")
+            raise DataFilesNotFoundError(f"There is no data file {redact(path)}", advice="Check the address", file=redact(path))
         if os.path.isdir(path):
             raise DataFilesNotFoundError(
                 f"{path} is a folder, not a data file",
@@ -576,7 +591,7 @@ class _Search:
         if os.path.lexists(path):
             raise DataFilesNotFoundError(_why_unreadable(path))
         folder = os.path.dirname(path)
-        raise DataFilesNotFoundError(f"There is no data file {path}. {folder} contains: {_there(folder)}.")
+        raise DataFilesNotFoundError(f"There is no data file {path}. {folder} contains: {_there(folder)}.", file=path)
 
     def _listed(self, known: Listing, path: str, name: str, wild: bool) -> FileEntry | None:
         """Return the one file at `path` in the known listings; None if `path` is a pattern."""
@@ -594,7 +609,8 @@ class _Search:
         above = folder.rpartition("/")[0] + chain + outer
         beside = known.list_folder(above)
         raise DataFilesNotFoundError(
-            f"There is no data file {redact(path)}. {redact(above)} contains: {_shown(paths_in(above, beside))}."
+            f"There is no data file {redact(path)}. {redact(above)} contains: {_shown(paths_in(above, beside))}.",
+            file=redact(path),
         )
 
     def _matches(self, path: str, name: str) -> list[FileEntry]:
@@ -609,7 +625,9 @@ class _Search:
         found = [listing[match] for match in matches]
         if not found:
             there = _shown(sorted(listing)) if listing or chain or files.is_url(head) else _there(root)
-            raise DataFilesNotFoundError(f"{redact(name)!r} matches no file in {redact(root + chain + outer)}. Found: {there}.")
+            raise DataFilesNotFoundError(
+                f"{redact(name)!r} matches no file in {redact(root + chain + outer)}. Found: {there}.", value=redact(name)
+            )
         _refuse_unreadable(found)
         folder = self._folder if self._folder and f"{root}/".startswith(f"{self._folder.rstrip('/')}/") else root
         self._links.update((entry.path, (entry.link, folder)) for entry in found if entry.link)
@@ -623,7 +641,7 @@ class _Search:
         key = (root, depth, hidden)
         if key not in self.listings:
             if not files.is_url(root) and not os.path.isdir(root):
-                raise DataFilesNotFoundError(f"There is no folder {root}", advice="Check the path")
+                raise DataFilesNotFoundError(f"There is no folder {root}", advice="Check the path", file=root)
             known = self._known(root)
             if known is not None:
                 listed = known.list_folder(root)

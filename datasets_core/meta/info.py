@@ -338,7 +338,9 @@ class DatasetInfo(_OfFiles):
             with files.open_binary(path, storage_options) as handle:
                 data = handle.read()
         except (FileNotFoundError, NotADirectoryError) as error:
-            raise FileNotFoundDatasetsError(f"{path} does not exist. Give a folder that holds a built dataset.") from error
+            raise FileNotFoundDatasetsError(
+                f"{path} does not exist. Give a folder that holds a built dataset.", file=path
+            ) from error
         return info_of(parse_json(data, path=path), path=path)
 
     def write_to_directory(

@@ -291,7 +291,9 @@ def looking(path: str, how: str) -> Iterator[None]:
     except OSError as error:
         reason = redact_text(error.strerror or str(error))
         raise DataFilesNotFoundError(
-            f"{redact(str(error.filename or path))} cannot be {how}: {reason}", advice="Check the path and its permissions"
+            f"{redact(str(error.filename or path))} cannot be {how}: {reason}",
+            advice="Check the path and its permissions",
+            file=redact(str(error.filename or path)),
         ) from error
     except Exception as error:
         if not files.is_url(path):

@@ -122,7 +122,7 @@ class LocalRecords(RecordFile):
         try:
             return _OneVersion(self.name)
         except (FileNotFoundError, NotADirectoryError) as error:
-            raise DataFilesNotFoundError(f"{self.name} does not exist", advice="Check the path") from error
+            raise DataFilesNotFoundError(f"{self.name} does not exist", advice="Check the path", file=self.name) from error
         except IsADirectoryError as error:
             raise FileFormatError(self.name, "is a folder", advice="Pass one of its files") from error
         except OSError as error:

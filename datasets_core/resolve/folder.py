@@ -501,7 +501,9 @@ class FormatSource(NamedTuple):
             for name in names:
                 with contextlib.suppress(DataFilesNotFoundError):
                     return resolve_data_files(name, base, storage_options=asked.storage_options, listing=commits)
-            raise DataFilesNotFoundError(f"{base} has no {' or '.join(names)}", advice="Pass the file as data_files=")
+            raise DataFilesNotFoundError(
+                f"{base} has no {' or '.join(names)}", advice="Pass the file as data_files=", file=base
+            )
         if asked.data_dir is not None:
             below = files_below(base, asked.storage_options, commits)
             return keep_format(below, self.format, dataset=base, options=asked.options)

@@ -26,6 +26,7 @@ from datasets_core.errors import (
     ManifestError,
     OfflineError,
     UnhashableError,
+    UnknownConfigError,
     logger_of,
 )
 from datasets_core.fetch.hub.repository import HubCache
@@ -173,10 +174,17 @@ def prepared_source(
         if request.options:
             config = BuilderConfig(config or DEFAULT).create_config_id(dict(request.options))
         is_whole = not is_local and "/" in request.path and name == camelcase_to_snakecase(request.path.rpartition("/")[2])
-        places = _places(root, name, config, request.path, is_whole=is_whole)
+        is_trusted = _is_trusted(request)
+        try:
+            places = _places(root, name, config, request.path, is_whole=is_whole, is_trusted=is_trusted)
+        except UnknownConfigError:
+            if not is_trusted:
+                raise
+            places = {}  # the other name of the path may have had the build of a confined script alone
         if not places:
             continue
-        found = find_prepared(root, name, config, pattern, is_blocked=is_blocked, is_from_there=partial(_is_from, set(places)))
+        is_from_there = partial(_is_from, set(places), is_trusted)
+        found = find_prepared(root, name, config, pattern, is_blocked=is_blocked, is_from_there=is_from_there)
         if found is not None and found.manifest.commit:
             continue
         if found is None:
@@ -191,11 +199,19 @@ def prepared_source(
     return None
 
 
-def _is_from(places: set[str], manifest: Manifest) -> bool:
-    return (manifest.confined or manifest.origin) in places
+def _is_trusted(request: Request) -> bool:
+    """Return True if the script at a path would have run with all rights: builds of confined scripts do not replace it."""
+    trust = request.trust_remote_code
+    return trust is True or (trust is None and os.fspath(request.path).endswith(".py"))
 
 
-def _places(root: str, name: str, config: str | None, path: str, *, is_whole: bool) -> dict[str, set[Version]]:
+def _is_from(places: set[str], is_trusted: bool, manifest: Manifest) -> bool:
+    return (manifest.confined or manifest.origin) in places and not (is_trusted and manifest.confined)
+
+
+def _places(
+    root: str, name: str, config: str | None, path: str, *, is_whole: bool, is_trusted: bool
+) -> dict[str, set[Version]]:
     """Return the places that a path refers to, with the versions built from each: the path itself, else places that end with
     it.
 
@@ -218,6 +234,8 @@ def _places(root: str, name: str, config: str | None, path: str, *, is_whole: bo
     others: dict[str, set[Version]] = {}
 
     def note(manifest: Manifest) -> bool:
+        if is_trusted and manifest.confined:
+            return False
         origin = manifest.confined or manifest.origin
         of_user = not manifest.confined and not registry.is_format(manifest.info.builder_name or "")
         fits = origin in exact if origin else _is_made_of(manifest, place)

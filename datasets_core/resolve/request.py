@@ -136,7 +136,9 @@ class HubCommits:
         """Return the files of an archive of a commit; they only change with the archive."""
         if file is None:
             raise DataFilesNotFoundError(
-                f"The file {redact(url.rpartition('::')[2])} does not exist", advice="Check the path after '::'"
+                f"The file {redact(url.rpartition('::')[2])} does not exist",
+                advice="Check the path after '::'",
+                file=redact(url.rpartition("::")[2]),
             )
         from datasets_core.fetch.archive import walk  # takes 6 ms; plain files do not need it
 

@@ -250,7 +250,7 @@ OneShotIterator; engines.executor: ExecutorEngine; engines.ray: RayEngine; engin
 _Correlations _Overlap _Pass _Report; viewer.queries: View _Base; viewer.pictures: Picture Pictures _Coder _StoppedError
 _PairCounts;
 viewer.cells: Limits; viewer.opening: Opened; viewer.media: Content; viewer.server: Viewer; building.write.exchange:
-Exchange JobPlan; store.diff: _Tables; io.tfds: TfdsForm TfdsRows; stream.io.write: _Attempt;
+Exchange JobPlan; io.push_target: WorkerUploads; store.diff: _Tables; io.tfds: TfdsForm TfdsRows; stream.io.write: _Attempt;
 tfds.reading: SerializedParser; dataset.dataset: Clusters
 """
 

@@ -691,7 +691,7 @@ def _file_shard(path: str, kind: str, shard_cache: ShardCache, known: dict[str, 
 def _file_identity(path: str, storage_options: dict[str, Any] | None) -> str:
     found = files.entry(path, storage_options)
     if found is None:
-        raise FileNotFoundDatasetsError(f"{path} no longer exists", advice="Build the dataset again, or restore the file")
+        raise FileNotFoundDatasetsError(f"{path} no longer exists", advice="Restore the file, or build again", file=path)
     if files.is_url(path):  # its store has a checksum or a version, or else only the name identifies it
         return Hasher.hash(("file", found.size, found.identity or path))
     with open(files.local_path(path), "rb") as handle:

@@ -51,20 +51,20 @@ class Bench:
         warm.mkdir(parents=True, exist_ok=True)
         arguments = [name, module, str(self.root), str(work), str(warm), str(self.options.scale), mode]
         if name not in FRESH:
-            return self._served(module, work, arguments)
+            return self._served(module, arguments)
         command = [self.implementations[module], CELL, *arguments]
-        done = subprocess.run(command, capture_output=True, text=True, env=self._environment(module, work), check=False)
+        done = subprocess.run(command, capture_output=True, text=True, env=self._environment(module), check=False)
         if done.returncode:
             return {"error": done.stderr.strip().splitlines()[-1][:200]}
         found: dict[str, Any] = json.loads(done.stdout.strip().splitlines()[-1])
         return found
 
-    def _served(self, module: str, work: Path, arguments: list[str]) -> dict[str, Any]:
+    def _served(self, module: str, arguments: list[str]) -> dict[str, Any]:
         server = self.servers.get(module)
         if server is None:
             command = [self.implementations[module], CELL, "serve", module]
             server = self.servers[module] = subprocess.Popen(
-                command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, env=self._environment(module, work)
+                command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, env=self._environment(module)
             )
         assert server.stdin and server.stdout
         server.stdin.write(json.dumps(arguments) + "\n")
@@ -72,8 +72,9 @@ class Bench:
         found: dict[str, Any] = json.loads(server.stdout.readline() or '{"error": "the server ended"}')
         return found
 
-    def _environment(self, module: str, work: Path) -> dict[str, str]:
-        environment = {**os.environ, "HF_HUB_OFFLINE": "1", "HF_DATASETS_DISABLE_PROGRESS_BARS": "1", "HF_HOME": str(work)}
+    def _environment(self, module: str) -> dict[str, str]:
+        environment = {**os.environ, "HF_HUB_OFFLINE": "1", "HF_DATASETS_DISABLE_PROGRESS_BARS": "1"}
+        environment["HF_HOME"] = str(self.scratch / "home" / module)  # it stays: which files were compared since the start
         environment.pop("PYTHONDONTWRITEBYTECODE", None)  # an installed package is compiled, so is this one
         if module == "datasets_core":
             environment["PYTHONPATH"] = str(ROOT)

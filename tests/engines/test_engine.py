@@ -307,6 +307,18 @@ def test_an_address_without_a_cluster_is_named_soon(monkeypatch: pytest.MonkeyPa
         RayEngine(address=address).open()
 
 
+@pytest.mark.parametrize("scheme", ["", "tcp://"])
+def test_an_address_without_a_scheduler_is_named_soon(scheme: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    library = pytest.importorskip("distributed")
+    from datasets_core.engines.dask import DaskEngine
+
+    monkeypatch.setattr(library, "Client", pytest.fail)
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        address = f"{scheme}127.0.0.1:{server.getsockname()[1]}"
+    with pytest.raises(ConfigurationError, match=f"There is no Dask scheduler at {address}: .*Check the address"):
+        DaskEngine(address=address).open()
+
+
 @pytest.mark.parametrize("order", ["source", "hash"])
 def test_a_build_is_the_same_after_kills(remote: Engine, order: str, tmp_path: Path) -> None:
     once, marks = _once, tmp_path / "marks"

@@ -6,10 +6,12 @@ import threading
 import time
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from datasets_core import files
 from datasets_core.engines import threads
-from datasets_core.engines.threads import Daemons, HostPauses, RetryPolicy, renewed_after_fork
+from datasets_core.engines.threads import CallWindow, Daemons, HostPauses, RetryPolicy, renewed_after_fork
 from datasets_core.errors import DownloadError
 from datasets_core.fetch.checksums import DownloadConfig
 from datasets_core.fetch.disk_cache import RangeCache
@@ -277,3 +279,99 @@ def test_a_forked_process_has_threads_of_its_own(pool):
     if not pid:
         os._exit(StallTimeout("x", 1).waited_for(pool.submit(lambda: 7)))
     assert os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]) == 7
+
+
+def test_work_with_low_numbers_runs_first(pool):
+    gate, seen = threading.Event(), []
+    held = [pool.submit(lambda: gate.wait(60)) for _ in range(2)]
+    waiting = [pool.submit(lambda number=number: seen.append(number), number) for number in (2, 0, 1)]
+    pool.leave(held[0])  # one thread takes its place
+    assert all(job.wait(60) for job in waiting)
+    gate.set()
+    assert seen == [0, 1, 2]
+
+
+def test_a_cancelled_job_is_not_run(pool):
+    gate, seen = threading.Event(), []
+    held = [pool.submit(lambda: gate.wait(60)) for _ in range(2)]
+    job = pool.submit(lambda: seen.append("cancelled"))
+    assert job.cancel()
+    after = pool.submit(lambda: seen.append("after"))
+    gate.set()
+    assert after.wait(60)
+    assert (seen, job.wait(60), [each.wait(60) for each in held]) == (["after"], True, [True, True])
+
+
+def test_closing_waits_for_running_work_and_drops_the_rest(pool):
+    begun, gate, seen = threading.Event(), threading.Event(), []
+    pool.submit(lambda: [begun.set(), gate.wait(60), seen.append("ran")])
+    assert begun.wait(60)
+    pool.submit(lambda: gate.wait(60))
+    pool.submit(lambda: seen.append("dropped"))
+    opener = threading.Timer(0.05, gate.set)
+    opener.start()
+    pool.close(None)
+    opener.join()
+    assert (seen, _threads()) == (["ran"], [])
+    assert pool.submit(lambda: 5).wait(60)  # it can be used again
+
+
+# A window makes calls ahead, in order and within its budget.
+
+
+@given(
+    weights=st.lists(st.integers(0, 5), max_size=12),
+    budget=st.integers(1, 8),
+    threads=st.integers(1, 3),
+    order=st.randoms(use_true_random=False),
+)
+def test_a_window_gives_each_result_once_and_begins_no_more_than_its_budget(weights, budget, threads, order):
+    lock, under, most = threading.Lock(), {}, [0]
+
+    def call(number):
+        with lock:
+            under[number] = weights[number]
+            if len(under) > 1:
+                most[0] = max(most[0], sum(under.values()))
+        return number
+
+    pool = Daemons("test-window", lambda: threads)
+    window = CallWindow(lambda work, _: pool.submit(work), budget)
+    keys = list(range(len(weights)))
+    for number, weight in enumerate(weights):
+        window.add(number, weight, lambda number=number: call(number))
+    order.shuffle(keys)
+    found = []
+    for key in keys:
+        found.append(window.take(key))
+        with lock:
+            under.pop(key)
+    pool.close(5)
+    assert (found, len(window)) == (keys, 0)
+    largest = max(weights, default=0)  # of the first, which is always begun, and of the one that is taken
+    assert most[0] <= max(budget, largest) + largest
+
+
+def test_a_call_that_fails_is_an_error_where_it_is_taken_and_those_behind_it_are_given(pool):
+    window = CallWindow(pool.submit, 10)
+    for number in range(3):
+        window.add(number, 1, lambda number=number: 6 // (number - 1))
+    assert window.take(0) == -6
+    with pytest.raises(ZeroDivisionError):
+        window.take(1)
+    assert (window.take(2), window.keys) == (6, [])
+
+
+def test_the_first_key_is_ready_before_others_only_in_order(pool):
+    gate = threading.Event()
+    window = CallWindow(pool.submit, 10)
+    window.add("slow", 1, lambda: gate.wait(60))
+    window.add("quick", 1, lambda: "quick")
+    while window.ready(ordered=False) is None:
+        window.wait(60, ordered=False)
+    assert (window.ready(ordered=False), window.ready(ordered=True)) == ("quick", None)
+    gate.set()
+    window.wait(60, ordered=True)
+    assert window.ready(ordered=True) == "slow"
+    window.close()
+    assert len(window) == 0

@@ -5,7 +5,10 @@ from __future__ import annotations
 import inspect
 import itertools
 import json
+import multiprocessing
+import os
 from collections.abc import Iterator
+from concurrent.futures import ProcessPoolExecutor
 from pathlib import Path
 from typing import Any
 
@@ -437,6 +440,38 @@ def test_offline_is_told(hub: Any) -> None:
 
     with config.using(offline=True), pytest.raises(OfflineError, match="org/x"):
         ROWS.push_to_hub("org/x", token=hub.token)
+
+
+@pytest.mark.parametrize("kind", ["rows", "stream"])
+def test_workers_on_other_machines_upload_and_the_driver_commits_once(
+    kind: str, hub: Any, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setenv("HF_TOKEN", hub.token)
+    Dataset.from_dict({"a": list(range(40))}).save_to_disk(tmp_path / "rows", num_shards=4)
+    rows: Any = Dataset.load_from_disk(tmp_path / "rows")
+    rows = rows if kind == "rows" else rows.to_iterable_dataset(num_shards=4)
+    with ProcessPoolExecutor(2, multiprocessing.get_context("spawn")) as executor:
+        rows.push_to_hub("org/far", num_shards=4, engine=executor)
+        senders = set(executor.map(_process, range(4)))
+    commits = hub.of("commit")
+    assert len(commits) == 1 and len(hub.of("upload")) == 4 and len(senders - {os.getpid()}) > 0
+    files = [name for name in hub.repos["org/far"].files() if name.endswith(".parquet")]
+    assert sorted(files) == [f"data/train-{number:05d}-of-00004.parquet" for number in range(4)]
+    assert load_dataset("org/far", split="train", token=hub.token)["a"][:] == list(range(40))
+
+
+def test_a_worker_without_a_token_is_named_and_nothing_is_committed(hub: Any, tmp_path: Path) -> None:
+    with (
+        ProcessPoolExecutor(1, multiprocessing.get_context("spawn")) as executor,
+        pytest.raises(ConfigurationError, match=r"has no token for .*tokens do not travel") as caught,
+    ):
+        ROWS.push_to_hub("org/far", token=hub.token, num_shards=2, engine=executor)  # type: ignore[arg-type]
+    assert "Set HF_TOKEN in the environment of the workers" in str(caught.value)
+    assert not hub.of("commit") and not hub.of("upload")
+
+
+def _process(number: int) -> int:
+    return os.getpid()
 
 
 def test_arguments_have_the_names_and_the_order_that_users_know() -> None:

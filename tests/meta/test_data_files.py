@@ -16,6 +16,7 @@ from datasets_core.meta.data_files import (
     DataFilesDict,
     DataFilesList,
     by_split,
+    compiled,
     infer_data_files,
     infer_splits,
     is_pattern,
@@ -517,3 +518,46 @@ def test_a_range_that_runs_backwards_is_refused() -> None:
     with pytest.raises(ConfigurationError) as caught:
         match("[z-a].csv", ["a.csv"])
     assert caught.value.value == "[z-a].csv"
+
+
+def _fits(pattern: list[str], path: list[str]) -> bool:
+    """The rule of globs, part by part, with every choice tried."""
+    if not pattern or not path:
+        return not pattern and not path
+    if pattern == ["**"]:
+        return True
+    if pattern[0] == "**":
+        return _fits(pattern[1:], path) or _fits(pattern, path[1:])
+    return (pattern[0] != "*" or bool(path[0])) and _part_fits(pattern[0], path[0]) and _fits(pattern[1:], path[1:])
+
+
+def _part_fits(pattern: str, text: str) -> bool:
+    if not pattern:
+        return not text
+    if pattern[0] == "*":
+        return any(_part_fits(pattern[1:], text[at:]) for at in range(len(text) + 1))
+    if pattern.startswith("[*b]"):
+        return bool(text) and text[0] in "*b" and _part_fits(pattern[4:], text[1:])
+    return bool(text) and pattern[0] in ("?", text[0]) and _part_fits(pattern[1:], text[1:])
+
+
+_PARTS = (
+    st.lists(st.sampled_from(["a", "b", "?", "*", "[*b]"]), min_size=1, max_size=5)
+    .map("".join)
+    .filter(lambda part: "**" not in part)
+)
+
+
+@given(
+    st.lists(_PARTS | st.just("**"), min_size=1, max_size=6),
+    st.lists(st.text("ab*", min_size=1, max_size=4), min_size=1, max_size=5),
+)
+def test_a_pattern_matches_as_if_every_choice_was_tried(pattern: list[str], path: list[str]) -> None:
+    assert (compiled("/".join(pattern)).fullmatch("/".join(path)) is not None) is _fits(pattern, path)
+
+
+@pytest.mark.parametrize(
+    ("pattern", "path"), [("*a" * 30 + "b", "a" * 200), ("**/" * 60 + "x", "a/" * 60), ("**/*a*/" * 25 + "x", "aa/" * 80)]
+)
+def test_no_pattern_of_a_stranger_takes_long(pattern: str, path: str) -> None:
+    assert compiled(pattern).fullmatch(path) is None  # each way to try it would be more than there are atoms

@@ -12,6 +12,7 @@ from typing import Any, ClassVar
 import fsspec
 import pytest
 
+from datasets_core import records
 from datasets_core.building.builder import GeneratorBasedBuilder
 from datasets_core.building.hooks import BuilderConfig, SplitGenerator
 from datasets_core.errors import (
@@ -20,6 +21,7 @@ from datasets_core.errors import (
     DataFilesWarning,
     DatasetNotFoundError,
     DownloadError,
+    FileNotFoundDatasetsError,
     ManifestError,
     UnknownConfigError,
     UnknownVersionError,
@@ -540,3 +542,19 @@ def test_a_file_of_the_hub_is_found_in_what_is_known_already(hub: Any) -> None:
     found = file_source(Request("hf://datasets/org/set/a.tsv"), commit.url("a.tsv"), commits).builder()
     assert (found.config.sep, list(found.config.data_files["train"])) == ("\t", [commit.url("a.tsv")])
     assert hub.requests == []
+
+
+@pytest.mark.parametrize(
+    "absent",
+    [
+        lambda folder: load_dataset("csv", data_files=f"{folder}/gone.csv"),
+        lambda folder: load_dataset("csv", data_dir=f"{folder}/gone.csv"),
+        lambda folder: DatasetInfo.from_directory(f"{folder}/gone.csv"),
+        lambda folder: list(records.TFRecordReader(f"{folder}/gone.csv")),
+    ],
+    ids=["file", "folder", "info", "records"],
+)
+def test_what_is_absent_is_the_file_of_the_error(absent: Callable[[Path], object], tmp_path: Path) -> None:
+    with pytest.raises(FileNotFoundDatasetsError) as caught:
+        absent(tmp_path)
+    assert str(caught.value.file).startswith(str(tmp_path / "gone.csv"))

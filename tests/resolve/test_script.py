@@ -13,6 +13,7 @@ from datasets_core import config
 from datasets_core.errors import (
     ConfigurationError,
     ConfinementUnavailableError,
+    DatasetNotFoundError,
     DatasetsCoreError,
     DeniedAccessError,
     ManifestError,
@@ -124,7 +125,10 @@ def test_the_build_of_a_confined_script_stands_for_no_other_place(folder: Path, 
     with config.using(offline=True), pytest.raises(DatasetsCoreError):
         load_dataset("org/corp", cache_dir=cache)
     (folder / "reviews.py").unlink()
-    assert load_dataset(str(folder / "reviews.py"), split="train", cache_dir=cache)["word"][:] == ["gooden", "baden"]
+    with pytest.raises(DatasetNotFoundError):  # a script that is named runs with all rights; this one did not
+        load_dataset(str(folder / "reviews.py"), cache_dir=cache)
+    again = load_dataset(str(folder / "reviews.py"), split="train", cache_dir=cache, trust_remote_code="sandbox")
+    assert again["word"][:] == ["gooden", "baden"]
 
 
 @pytest.mark.skipif(not layers().can_sandbox, reason=f"no confinement here: {layers().reason}")

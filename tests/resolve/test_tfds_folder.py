@@ -52,8 +52,9 @@ def test_what_such_a_folder_does_not_have_is_refused() -> None:
     with pytest.raises(UnknownConfigError) as caught:
         load_dataset(PARTS, "zz")
     assert caught.value.name == "zz"
-    with pytest.raises(UnknownVersionError, match=r"2\.0\.0"):
+    with pytest.raises(UnknownVersionError) as caught:
         load_dataset(f"{PARTS}/en/1.2.0", version="2.0.0")
+    assert caught.value.value == "2.0.0"
     with pytest.raises(UnknownOptionError, match="sep"):
         load_dataset(f"{PARTS}/en/1.2.0", sep=",")
 

@@ -30,6 +30,7 @@ from datasets_core.errors import (
     DuplicateKeysError,
     InvalidKeyError,
 )
+from datasets_core.features.arrow import keep_freed_memory
 from datasets_core.features.schema import RowEncoder, plain_schema
 from datasets_core.features.unordered import Facts, OrderFreeEncoder
 from datasets_core.meta.row_blocks import RowBlocks
@@ -383,11 +384,6 @@ OnRows = Callable[[int], object]
 # -- tables ------------------------------------------------------------------------------------------------------------
 
 
-# Once a block of this size was freed, glibc keeps up to twice as much for the next blocks of text, instead of asking the
-# system for new pages each time, which takes a seventh of a csv build. No page of this one is touched.
-_LARGEST_BLOCK = (32 << 20) - (64 << 10)
-
-
 def write_tables(job: ShardJob, on_rows: OnRows = lambda rows: None) -> ShardResult:
     """Write the tables of a job into shards; return its result.
 
@@ -398,7 +394,7 @@ def write_tables(job: ShardJob, on_rows: OnRows = lambda rows: None) -> ShardRes
     Raises:
         DatasetGenerationError: the author's code failed; errors of the library pass unchanged.
     """
-    bytes(_LARGEST_BLOCK)
+    keep_freed_memory()
     builder = job.builder.with_schema(job.schema) if job.schema is not None and job.builder.rereads else job.builder
     while True:
         row, counts = 0, FileCounts(builder, job.gen_kwargs)

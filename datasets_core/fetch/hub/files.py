@@ -111,7 +111,9 @@ class HubFiles:
         if found is None and not self.commit.is_whole:
             raise self.not_here(path)
         if found is None:
-            raise DataFilesNotFoundError(f"{self.commit.url(path)} does not exist", advice="Check the path and the revision")
+            raise DataFilesNotFoundError(
+                f"{self.commit.url(path)} does not exist", advice="Check the path and the revision", file=self.commit.url(path)
+            )
         return found
 
     def record(self, path: str) -> FileRecord:

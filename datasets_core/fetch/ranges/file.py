@@ -196,7 +196,7 @@ class LocalRanges(_SoughtRanges):
         try:
             return open(self.path, "rb", buffering=0)
         except (FileNotFoundError, NotADirectoryError) as error:
-            raise DataFilesNotFoundError(f"{self.name} does not exist", advice="Check the path") from error
+            raise DataFilesNotFoundError(f"{self.name} does not exist", advice="Check the path", file=self.name) from error
         except OSError as error:
             raise DownloadError(self.name, error.strerror or str(error), advice="Check its permissions") from error
 

@@ -190,7 +190,7 @@ class _failures:  # noqa: N801 - used as a block
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: object) -> None:
         if isinstance(error, FileNotFoundError):
-            raise DataFilesNotFoundError(f"{self._name} does not exist", advice="Check the URL") from error
+            raise DataFilesNotFoundError(f"{self._name} does not exist", advice="Check the URL", file=self._name) from error
         if isinstance(error, Exception) and not isinstance(error, StoppedError):
             reason = redact_text(str(error).partition("\n")[0]).rstrip(".") or type(error).__name__
             raise DownloadError(self._name, reason) from error
@@ -366,7 +366,7 @@ class StoreTransport:
         store.invalidate_cache(store._parent(inner))
         found = files.entry(self._url, self._options)
         if found is None:
-            raise DataFilesNotFoundError(f"{self.name} does not exist", advice="Check the URL")
+            raise DataFilesNotFoundError(f"{self.name} does not exist", advice="Check the URL", file=self.name)
         if found.size < 0:
             raise NoRangesError(None)
         return FileVersion(found.size, found.identity)
@@ -385,7 +385,9 @@ class StoreTransport:
                 return work()
             except _FINAL as error:
                 if isinstance(error, FileNotFoundError) and not isinstance(error, DatasetsCoreError):
-                    raise DataFilesNotFoundError(f"{self.name} does not exist", advice="Check the URL") from error
+                    raise DataFilesNotFoundError(
+                        f"{self.name} does not exist", advice="Check the URL", file=self.name
+                    ) from error
                 if isinstance(error, _OWN):
                     raise
                 raise DownloadError(self.name, _why(error)) from error

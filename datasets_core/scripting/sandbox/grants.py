@@ -337,6 +337,7 @@ class OwnFiles:
                 raise DataFilesNotFoundError(
                     f"{redact(name)} is not a file of {self._commit.repo_id} at commit {self._commit.sha}",
                     advice="Check its name in the script; relative paths start from the root of the repository",
+                    file=redact(name),
                 )
         here = self._fresh if force else {path for path in paths.values() if self._is_here(path)}
         wanted = [path for path in dict.fromkeys(paths.values()) if path not in here]

@@ -20,7 +20,7 @@ from datasets_core.features.cast import cast_table
 from datasets_core.features.media.media import embed_table, has_media
 from datasets_core.features.schema import Features
 from datasets_core.io.push_parquet import GROUP_BYTES, ShardFile, num_bits, write_shards
-from datasets_core.io.push_target import LocalShard, ShardLimits
+from datasets_core.io.push_target import LocalShard, ShardLimits, WorkerUploads
 from datasets_core.progress import progress
 from datasets_core.store import module_state
 from datasets_core.stream.nodes.block import ArrowBlock, Block, Kinds, encoded, joined, of_dicts
@@ -224,13 +224,19 @@ def _files(rows: StreamRows, limits: ShardLimits, folder: str) -> Iterator[Local
         for number, part in enumerate(parts):
             yield from _of_part(folder, size, (number, part))
         return
-    options: Any = {"verb": "push_to_hub()", "folder": folder, "ordered": True}
-    for _, made in module_state.run(engine, partial(_all_of_part, folder, size), list(enumerate(parts)), rows.plan, **options):
+    uploads = limits.uploads
+    options: Any = {"verb": "push_to_hub()", "folder": folder if uploads is None else None, "ordered": True}
+    work = partial(_all_of_part, folder, size) if uploads is None else partial(_send_part, uploads, size)
+    for _, made in module_state.run(engine, work, list(enumerate(parts)), rows.plan, **options):
         yield from made
 
 
 def _all_of_part(folder: str, max_bytes: int | None, job: tuple[int, StreamRows]) -> list[LocalShard]:
     return list(_of_part(folder, max_bytes, job))
+
+
+def _send_part(uploads: WorkerUploads, max_bytes: int | None, job: tuple[int, StreamRows]) -> list[LocalShard]:
+    return uploads.sent(lambda folder: _of_part(folder, max_bytes, job))
 
 
 def _of_part(folder: str, max_bytes: int | None, job: tuple[int, StreamRows]) -> Iterator[LocalShard]:

@@ -12,7 +12,7 @@ import numpy as np
 import pyarrow as pa
 
 from datasets_core.errors import CastError, UnknownColumnError
-from datasets_core.features.arrow import taken
+from datasets_core.features.arrow import keep_freed_memory, taken
 from datasets_core.features.base import FeatureType, List
 from datasets_core.features.formats.formats import TABULAR, Kit, NumpyKit, RowFormat, as_table, framer, kit, of_python
 from datasets_core.features.formats.python import RowReader, dict_rows
@@ -331,6 +331,7 @@ class BlockFormatter:
     """
 
     def __init__(self, wanted: RowFormat) -> None:
+        keep_freed_memory()
         self.kind = kind = wanted.type
         self._key = kind, tuple(sorted((name, repr(value)) for name, value in wanted.kwargs.items()))
         self._options = wanted.kwargs
