@@ -35,7 +35,7 @@ from datasets_core.features.schema import Features
 from datasets_core.features.types import ClassLabel
 from datasets_core.fetch.remote import RemoteFile
 from datasets_core.files import is_url, local_path
-from datasets_core.meta.data_files import SPLIT_KEYWORDS, DataFilesDict, match
+from datasets_core.meta.data_files import SPLIT_KEYWORDS, DataFilesDict, infer_splits, match
 
 from ._folder_metadata import (
     METADATA_FILENAMES,
@@ -172,7 +172,7 @@ class FolderBuilder(FileBuilder):
     def plan(self, named: dict[str, list[str]], local: Any, dl_manager: Any) -> dict[str, list[Part]]:
         """Return the rows of each split, with the places of their files; the features of all of them go to `info`."""
         options: FolderConfig = self.config
-        members = {split: self._members(named[split], local[split], dl_manager) for split in named}
+        members = _divided({split: self._members(named[split], local[split], dl_manager) for split in named})
         if not any(member.is_medium for found in members.values() for member in found):
             raise ConfigurationError(
                 f"No file for {self.name} among the data files: none ends in {', '.join(self._extensions[:5])} …. "
@@ -437,6 +437,29 @@ def _of_split(table: pa.Table, metadata: Member, own: FolderFiles, others: Seque
         for name in first_names(table)
     ]
     return table if all(keep) else table.filter(plain_array(keep, pa.bool_()))
+
+
+def _divided(members: dict[str, list[Member]]) -> dict[str, list[Member]]:
+    """Divide an archive that several splits name by the splits in the names of its members, if it has just these.
+
+    Metadata that belong to no split describe the files of all of them.
+    """
+    holders: dict[str, dict[str, list[Member]]] = {}
+    for split, found in members.items():
+        for member in found:
+            if member.archive:
+                holders.setdefault(member.archive, {}).setdefault(split, []).append(member)
+    homes: dict[tuple[str, str], str] = {}
+    for archive, held in holders.items():
+        listed = next(iter(held.values()))
+        inferred = infer_splits([member.inner for member in listed])
+        if len(held) > 1 and inferred.keys() == held.keys():
+            homes.update({(archive, member.inner): "" for member in listed if member.is_medium})  # of no split
+            homes.update({(archive, path): split for split, paths in inferred.items() for path in paths})
+    return {
+        split: [member for member in found if homes.get((member.archive, member.inner), split) == split]
+        for split, found in members.items()
+    }
 
 
 def _filtered(table: pa.Table, filters: Any, source: Source) -> pa.Table:

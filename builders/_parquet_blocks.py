@@ -19,6 +19,7 @@ from datasets_core.features.arrow import validate
 from datasets_core.features.formats.formats import RowFormat
 from datasets_core.features.schema import Features
 from datasets_core.fetch.ranges.file import RangeFile
+from datasets_core.progress import FileMeter, meter
 from datasets_core.stream.nodes.columns import Cast, Selected
 from datasets_core.stream.nodes.functions import Function
 from datasets_core.stream.sources.block_reader import FileIndex
@@ -29,8 +30,6 @@ from ._source import Source, refuse_foreign
 from ._tables import empty_batch, look_at_names, repeated
 
 if TYPE_CHECKING:
-    from datasets_core.stream.steps import Step
-
     from .parquet import ParquetConfig
 
 
@@ -367,7 +366,10 @@ def _read(source: Source, options: ParquetConfig, handle: Any, told: Groups | No
             refuse_foreign(source, head, "a Parquet file")
     row = 0
     try:
-        schema, batches = _filtered(source, options) if _scans(options) else _plain(source, options, handle, told)
+        schema, batches, total = _filtered(source, options) if _scans(options) else _plain(source, options, handle, told)
+        if isinstance(watched := meter(), FileMeter) and not isinstance(handle, Window):
+            size = os.fstat(handle.fileno()).st_size
+            watched.opened(source.path, size, lambda: size * row // max(total, 1))
         check_schema(schema, source.name)
         look_at_names(schema)
         if (twice := repeated(schema.names)) is not None:
@@ -392,7 +394,8 @@ def _scans(options: ParquetConfig) -> bool:
 
 def _plain(
     source: Source, options: ParquetConfig, handle: Any, told: Groups | None
-) -> tuple[pa.Schema, Iterator[pa.RecordBatch]]:
+) -> tuple[pa.Schema, Iterator[pa.RecordBatch], int]:
+    """Return the schema, the batches, and the number of rows of the file."""
     import pyarrow.parquet as pq  # takes 12 ms; an existing dataset does not need it
 
     file = pq.ParquetFile(  # not memory-mapped: truncating a mapped file while it is read kills the process
@@ -414,7 +417,7 @@ def _plain(
         batches = _by_groups(file, handle, rows, columns)
     else:
         batches = file.iter_batches(rows, columns=columns)
-    return schema, (_ordered(batch, schema) for batch in _whole(file, batches))
+    return schema, (_ordered(batch, schema) for batch in _whole(file, batches)), file.metadata.num_rows
 
 
 def _by_groups(file: Any, window: Window, rows: int, columns: list[str] | None) -> Iterator[pa.RecordBatch]:
@@ -439,7 +442,7 @@ def _whole(file: Any, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBa
         raise ValueError(f"it has only {rows} of {file.metadata.num_rows} rows")
 
 
-def _filtered(source: Source, options: ParquetConfig) -> tuple[pa.Schema, Iterator[pa.RecordBatch]]:
+def _filtered(source: Source, options: ParquetConfig) -> tuple[pa.Schema, Iterator[pa.RecordBatch], int]:
     import pyarrow.dataset as ds  # takes 30 ms; a plain read does not need it
     import pyarrow.parquet as pq
     from pyarrow import fs
@@ -460,7 +463,7 @@ def _filtered(source: Source, options: ParquetConfig) -> tuple[pa.Schema, Iterat
         batch_readahead=1,
         fragment_readahead=1,
     )
-    return schema, (_ordered(batch, schema) for batch in batches)
+    return schema, (_ordered(batch, schema) for batch in batches), fragment.metadata.num_rows
 
 
 def _columns(source: Source, schema: pa.Schema, wanted: list[str] | None) -> list[str] | None:

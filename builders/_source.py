@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import codecs
 import contextlib
+import functools
 import io
 import os
 from collections.abc import Callable, Iterator
@@ -186,7 +187,7 @@ class _OneVersion(io.FileIO):
         self._source = source
         self._version = self._told()
         if isinstance(watched := meter(), FileMeter):
-            watched.opened(source.path, self.fileno(), self._version[0])
+            watched.opened(source.path, self._version[0], functools.partial(os.lseek, self.fileno(), 0, os.SEEK_CUR))
 
     def _told(self) -> tuple[int, int]:
         status = os.fstat(self.fileno())

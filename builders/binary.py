@@ -15,7 +15,7 @@ import pyarrow as pa
 
 from datasets_core.building.hooks import BuilderConfig
 from datasets_core.config import settings
-from datasets_core.errors import ConfigurationError, DatasetsCoreError
+from datasets_core.errors import ConfigurationError, DatasetsCoreError, logger_of
 from datasets_core.features.arrow import struct_array
 from datasets_core.features.base import plain_array
 from datasets_core.features.schema import RowEncoder
@@ -24,6 +24,8 @@ from datasets_core.optional import needed
 
 from ._source import Source, refuse_foreign
 from ._tables import FileBuilder
+
+logger = logger_of(__name__)
 
 _HEAD_BYTES = 4096
 _BATCH_ROWS = 1 << 12
@@ -221,6 +223,16 @@ class ExcelConfig(BuilderConfig):
     header: int | None = 0
     features: Any = None
 
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        sheet, header = self.sheet_name, self.header
+        if not isinstance(sheet, (str, int)) or isinstance(sheet, bool):
+            advice = "Pass the name of one sheet, or its number from 0; each sheet is a dataset"
+            raise ConfigurationError(f"Invalid sheet_name={sheet!r}", advice=advice, value=sheet)
+        if header is not None and (not isinstance(header, int) or isinstance(header, bool) or header < 0):
+            advice = "Pass the number of the row with the names, from 0, or None"
+            raise ConfigurationError(f"Invalid header={header!r}", advice=advice, value=header)
+
 
 class Excel(_Binary):
     """Sheets of workbooks (xlsx, xlsm, xlsb, xls, ods), by the package python-calamine; formulas are read as their results."""
@@ -241,6 +253,8 @@ class Excel(_Binary):
             known = book.sheet_names
             if not (asked in known if isinstance(asked, str) else -len(known) <= asked < len(known)):
                 raise ConfigurationError(f"{source.name} has no sheet {asked!r}. Its sheets are {', '.join(map(repr, known))}.")
+            if len(known) > 1:
+                logger.info("Of %s, sheet %r of %s is read.", source.name, asked, ", ".join(map(repr, known)))
             sheet = book.get_sheet_by_name(asked) if isinstance(asked, str) else book.get_sheet_by_index(asked % len(known))
             rows = sheet.to_python(skip_empty_area=False)
         width = max(map(len, rows), default=0)

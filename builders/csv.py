@@ -279,7 +279,7 @@ class CsvConfig(BuilderConfig):
             self.on_bad_lines = "warn" if self.warn_bad_lines else "skip"
         dates = self.parse_dates
         if dates is not None and not (isinstance(dates, (list, tuple)) and all(isinstance(name, str) for name in dates)):
-            raise ConfigurationError(f"parse_dates={dates!r} must be a list. Pass the names of the columns, as ['date'].")
+            raise ConfigurationError(f"parse_dates={dates!r} is not a list of names. Pass those of columns, as ['date'].")
         self.types()  # refuses types that do not exist
 
     def types(self) -> dict[Any, FeatureType]:
@@ -613,7 +613,7 @@ _SEPARATORS = (";", "\t", "|")
 
 
 def sniffed(head: bytes, quote: bytes = b'"') -> str | None:
-    """Return the separator of lines whose first one has no comma: one of ";", tab and "|" that each of them has equally often.
+    """Return the separator of lines whose first one has no comma: ";", tab or "|", in each at most as often as in the first.
 
     >>> sniffed(b"a;b\n1,5;2\n"), sniffed(b"a,b;c\n1,2;3\n"), sniffed(b"text\none; two\n"), sniffed(b"a;b\n")
     (';', None, None, None)
@@ -627,7 +627,8 @@ def sniffed(head: bytes, quote: bytes = b'"') -> str | None:
     bare = ["".join(line.split(mark)[::2]) for line in lines[:_SNIFFED_LINES]]  # without what is quoted
     if len(bare) < 2 or "," in bare[0]:
         return None
-    found = [sep for sep in _SEPARATORS if bare[0].count(sep) and len({line.count(sep) for line in bare}) == 1]
+    counts = {sep: [line.count(sep) for line in bare] for sep in _SEPARATORS}
+    found = [sep for sep, (first, *others) in counts.items() if first in others and min(others) >= 1 and max(others) <= first]
     return found[0] if len(found) == 1 else None
 
 

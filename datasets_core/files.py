@@ -235,9 +235,7 @@ def is_local_path(path: str) -> bool:
 
 def local_path(path: str | os.PathLike[str]) -> str:
     """Return a local path as text: with `~` expanded and without `file://`, otherwise unchanged."""
-    text = os.fspath(path)
-    if text.startswith("file://"):
-        text = text[len("file://") :]
+    text = os.fspath(path).removeprefix("file://")
     return os.path.expanduser(text) if text.startswith("~") else text
 
 
@@ -262,8 +260,10 @@ def filesystem(path: str, storage_options: dict[str, Any] | None = None) -> tupl
     """
     import fsspec  # 60 ms that local paths do without
 
+    packed = {".tgz": "gzip", ".tbz2": "bz2", ".txz": "xz"}.get(path[path.rfind(".") :].lower())  # unknown to fsspec
+    told: dict[str, Any] = {"tar": {"compression": packed}} if packed and path.startswith("tar://") else {}
     try:
-        fs, inner = fsspec.core.url_to_fs(path, **(storage_options or {}))
+        fs, inner = fsspec.core.url_to_fs(path, **(told | (storage_options or {})))
     except ImportError as error:
         raise _missing_package(path, error) from error
     except ValueError as error:

@@ -170,9 +170,18 @@ def progress(stage: str, *, total: int | None = None, unit: str = "rows") -> Ite
 
     shown = unit if unit == "B" else f" {unit}"
     # `miniters=1`: by its own guess tqdm passes over updates for seconds where the pace falls
-    look: dict[str, Any] = {"unit_scale": True, "dynamic_ncols": True, "mininterval": 0.1, "miniters": 1}
+    look: dict[str, Any] = {"unit_scale": True, "mininterval": 0.1, "miniters": 1}
+    look |= {"dynamic_ncols": True} if _knows_width(stream) else {"ncols": 80, "nrows": 24}
     with tqdm(desc=stage, total=total, unit=shown, **look) as bar, _as_current(bar):
         yield bar
+
+
+def _knows_width(stream: TextIO) -> bool:
+    """Return False for a terminal of 0 columns, as without a window; tqdm would draw nothing."""
+    try:
+        return os.get_terminal_size(stream.fileno()).columns > 0
+    except (OSError, ValueError):  # no terminal
+        return True
 
 
 _shown: ContextVar[Any] = ContextVar("bar", default=None)
@@ -297,19 +306,26 @@ class FileMeter(Meter):
     def __init__(self) -> None:
         super().__init__()
         self._starts: dict[str, int] = {}
-        self._end, self._place = 0, (0, -1, 0)
+        self._end = 0
+        self._place: tuple[int, int, Callable[[], int]] = 0, 0, lambda: 0
         self.done = self._read
 
-    def opened(self, path: str, descriptor: int, size: int) -> None:
-        """Record that a file is being read from now on."""
+    def opened(self, path: str, size: int, read: Callable[[], int]) -> None:
+        """Record that a file is being read from now on.
+
+        Args:
+            path: its path.
+            size: its bytes.
+            read: returns the bytes read of it; any thread may ask, and OSError says that the file was closed.
+        """
         start = self._starts.setdefault(path, self._end)
         self._end = max(self._end, start + size)
-        self._place = start, descriptor, size
+        self._place = start, size, read
 
     def _read(self) -> int:
-        start, descriptor, size = self._place
+        start, size, read = self._place
         try:
-            return start + min(os.lseek(descriptor, 0, os.SEEK_CUR), size)
+            return start + min(read(), size)
         except OSError:  # it was closed
             return start + size
 

@@ -6,9 +6,9 @@
 PYTHON is an interpreter with tensorflow and tensorflow-datasets. Its builders are read from the installed files, unmodified
 and without TensorFlow, and their infos are compared: names, versions, descriptions, citations, homepages, supervised keys,
 and the names, types and shapes of features. By default three configs of each builder are compared. Packages that builders
-import at their top, such as h5py, are to be installed with this library. Nothing uses the network. A class that inherits from
-the builder of another dataset has its own texts here; TFDS gives it those of its parent if that was made before in the same
-process, so they are compared as in a new process.
+import at their top, such as h5py, are to be installed with this library. Nothing uses the network.
+Each builder of TFDS is described in a process of its own: a class that inherits from the builder of another dataset has the
+texts of its parent if that was made before in the same process.
 
 With `--names`, the names of TensorFlow, TFDS and etils that the builders use are read from their code, and those that this
 library lacks are printed, each with the files. Such files run until they use the name.
@@ -62,25 +62,31 @@ def told(builder):
 PEER = (
     COMMON
     + r"""
-import inspect, tempfile
+import inspect, os, tempfile
 import tensorflow_datasets as tfds
 asked, most = json.loads(sys.argv[1])
-for name in asked or tfds.list_builders(with_community_datasets=False):
+
+def rows(name):
     try:
         cls = tfds.builder_cls(name)
         configs = [config.name for config in cls.BUILDER_CONFIGS] or [None]
     except Exception:
-        continue
+        return
     for config in configs[:most - 1] + configs[-1:] if len(configs) > most else configs:
         try:
             builder = tfds.builder(name, data_dir=tempfile.gettempdir(), **({"config": config} if config else {}))
             row = {"name": name, "config": config, "file": inspect.getfile(cls), **told(builder)}
         except BaseException:  # such builders cannot be made by TFDS either
             continue
-        for parent in cls.__mro__:
-            if vars(parent).get("pkg_dir_path") is not None:
-                parent.pkg_dir_path = None
         print("\x1e" + json.dumps(row), flush=True)
+
+for name in asked or tfds.list_builders(with_community_datasets=False):
+    sys.stdout.flush()
+    if (child := os.fork()) == 0:
+        rows(name)
+        sys.stdout.flush()
+        os._exit(0)
+    os.waitpid(child, 0)
 """
 )
 

@@ -4,18 +4,23 @@ import bz2
 import gzip
 import io
 import lzma
+import os
 import re
 import sys
 import threading
 import time
 from collections.abc import Callable, Iterator
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import pytest
+from datasets_core.builders._source import Source
+from datasets_core.builders.parquet import Parquet
 
-from datasets_core import DatasetInfo, GeneratorBasedBuilder, SplitGenerator, progress
+from datasets_core import DatasetInfo, GeneratorBasedBuilder, SplitGenerator, config, progress
 from datasets_core.dataset.dataset import Dataset
+from datasets_core.io import save_to_disk
 from datasets_core.load import load_dataset
 
 
@@ -196,12 +201,77 @@ def test_a_bar_moves_while_a_script_makes_its_first_rows(
                     yield f"{part}-{number}", {"a": number}
                 while not os.path.exists(gate):
                     time.sleep(0.01)
+                yield f"{part}-3", {"a": 3}
 
     opener = threading.Thread(target=lambda: (terminal.seen.wait(20), gate.touch()), daemon=True)
     opener.start()
     Slow(cache_dir=str(tmp_path / "cache")).download_and_prepare(num_proc=workers)
     opener.join()
     assert terminal.seen.is_set()
+
+
+@pytest.mark.parametrize("workers", [None, 2])
+def test_a_bar_moves_while_a_generator_makes_its_first_rows(
+    workers: int | None, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    gate = tmp_path / "gate"
+    terminal = _Watched("Generating train: 3.00 rows" if workers is None else "Generating train: 6.00 rows")
+    monkeypatch.setattr(sys, "stderr", terminal)
+
+    def slow(parts: list[int], gate: str) -> Iterator[dict[str, int]]:
+        import os
+        import time
+
+        for _ in parts:
+            yield from ({"a": number} for number in range(3))
+            while not os.path.exists(gate):
+                time.sleep(0.01)
+            yield {"a": 3}
+
+    opener = threading.Thread(target=lambda: (terminal.seen.wait(20), gate.touch()), daemon=True)
+    opener.start()
+    arguments = {"parts": [0, 1] if workers else [0], "gate": str(gate)}
+    Dataset.from_generator(slow, gen_kwargs=arguments, num_proc=workers, cache_dir=str(tmp_path / "cache"))
+    opener.join()
+    assert terminal.seen.is_set()
+
+
+def test_a_bar_moves_while_a_shard_is_saved(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    terminal = _Watched("10.0k/20.0k")
+    monkeypatch.setattr(sys, "stderr", terminal)
+    plain = save_to_disk.rows_to_save
+
+    def slow(*arguments: Any) -> Iterator[Any]:
+        for number, batch in enumerate(plain(*arguments)):
+            assert number != 2 or terminal.seen.wait(20)
+            yield batch
+
+    monkeypatch.setattr(save_to_disk, "rows_to_save", slow)
+    with config.using(batch_rows=5000):
+        Dataset.from_dict({"a": list(range(20_000))}).save_to_disk(tmp_path / "saved")
+
+
+def test_a_build_of_parquet_files_counts_their_bytes_as_rows_are_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    Dataset.from_dict({"a": list(range(20_000))}).to_parquet(tmp_path / "a.parquet")
+    size = (tmp_path / "a.parquet").stat().st_size
+    read: list[int] = []
+    with progress.metered(progress.FileMeter()) as watched:
+        for batch in Parquet(cache_dir=str(tmp_path), batch_size=5000).read(
+            Source.of(tmp_path / "a.parquet", "a", streams=True), None
+        ):
+            read += [watched.done()] if batch.num_rows else []
+    assert read == [size * part // 4 for part in range(1, 5)]
+
+
+def test_a_terminal_that_does_not_know_its_width_shows_bars(monkeypatch: pytest.MonkeyPatch) -> None:
+    pty = pytest.importorskip("pty")  # not on Windows
+    ours, theirs = pty.openpty()  # of 0 columns, as that of `docker exec -t` without a terminal
+    with open(theirs, "w", encoding="utf-8") as terminal:
+        monkeypatch.setattr(sys, "stderr", terminal)
+        with progress.progress("Building train", total=10) as bar:
+            bar.update(10)
+    with open(ours, "rb", buffering=0) as shown:
+        assert b"Building train: " in shown.read(4096)
 
 
 @pytest.mark.parametrize("workers", [None, 2])
@@ -236,7 +306,6 @@ def test_bytes_of_files_that_are_read_again_count_once(tmp_path: Path) -> None:
     with progress.metered(found) as watched, open(tmp_path / "a", "rb", buffering=0) as file:
         assert progress.meter() is watched
         for path, read in (("a", 10), ("b", 110), ("a", 10)):
-            file.seek(10)
-            found.opened(path, file.fileno(), 100)
+            found.opened(path, 100, partial(os.lseek, file.fileno(), 10, os.SEEK_SET))
             assert watched.done() == read
     assert progress.meter() is None

@@ -4,6 +4,7 @@
 # pyright: reportReturnType=false
 from __future__ import annotations
 
+import contextlib
 import dataclasses
 import datetime as dt
 import os
@@ -26,7 +27,7 @@ from datasets_core.meta.info import DatasetInfo
 from datasets_core.meta.split_info import SplitDict, SplitInfo
 from datasets_core.meta.splits import NamedSplit, Split
 from datasets_core.optional import is_hugging_face
-from datasets_core.progress import progress
+from datasets_core.progress import Meter, ProgressFile, is_seen, metered, progress, told
 from datasets_core.store.fingerprint import Hasher, fingerprint, random_fingerprint
 from datasets_core.store.manifest import Manifest, ShardRecord, lock_path, read_manifest
 from datasets_core.store.pieces import row_ranges
@@ -132,10 +133,12 @@ class _Part(NamedTuple):
     recipe: Recipe
     folder: str
     stem: str
+    tells: str = ""  # the file for its progress, the number of rows done; "" without one
 
 
 def _build(recipe: Recipe, folder: str, num_proc: int | None) -> Manifest:
     from datasets_core.dataset.results import conformed
+    from datasets_core.engines.threads import followed
     from datasets_core.store import module_state
     from datasets_core.store.commit import Staging
     from datasets_core.store.rows.create import divided
@@ -150,11 +153,17 @@ def _build(recipe: Recipe, folder: str, num_proc: int | None) -> Manifest:
         ]
         engine = get_engine(None, num_proc=num_proc if len(parts) > 1 else None)
         written: list[Written] = []
-        with progress(f"Generating {recipe.split}", total=None, unit="rows") as bar:
+        import tempfile  # a warm read does without
+
+        with contextlib.ExitStack() as stack:
+            bar = stack.enter_context(progress(f"Generating {recipe.split}", total=None, unit="rows"))
+            if is_seen(bar):
+                tells = stack.enter_context(tempfile.TemporaryDirectory(prefix="datasets_core-"))
+                parts = [part._replace(tells=os.path.join(tells, part.stem)) for part in parts]
+                stack.enter_context(followed(bar.update, lambda: sum(told(part.tells) for part in parts)))
             code = recipe.generator, recipe.kwargs
             for _, made in module_state.run(engine, _write, parts, *code, verb="from_generator()", ordered=True):
                 written += made
-                bar.update(sum(record.rows for each in made for record in each.records))
         schema = _joined(written, recipe)
         records = [
             record
@@ -197,10 +206,14 @@ def _info(recipe: Recipe, schema: pa.Schema, records: Iterable[ShardRecord]) -> 
 
 def _write(part: _Part) -> list[Written]:
     """Run the generator, into shards of one or more schemas in their order."""
+    from datasets_core.engines.threads import followed
     from datasets_core.store.rows.create import made_of_batches
 
     stem = f"{part.stem}-{os.urandom(4).hex()}"  # of this attempt: an engine may run a job twice
-    return made_of_batches(part.recipe, partial(_write_batches, part.recipe, lambda: part.folder, stem))
+    watched = Meter()
+    tell = ProgressFile(part.tells)
+    with tell, metered(watched), followed(tell.update if part.tells else None, lambda: watched.done()):
+        return made_of_batches(part.recipe, partial(_write_batches, part.recipe, lambda: part.folder, stem))
 
 
 def _write_batches(

@@ -127,7 +127,7 @@ def in_thread(work: Callable[[], T], name: str) -> Job[T]:
     return job
 
 
-_LOOK_SECONDS = 0.2  # between two looks at how far a function, or a worker, is
+_LOOK_SECONDS = 0.1  # between two looks at how far a function, or a worker, is: the two add up to less than 0.25
 
 
 @contextmanager

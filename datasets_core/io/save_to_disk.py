@@ -21,7 +21,7 @@ from datasets_core.features.media.media import embed_table, has_media
 from datasets_core.features.schema import Features
 from datasets_core.fetch.checksums import digest_of
 from datasets_core.meta.listings import TABLES, DatasetFile, DatasetFiles
-from datasets_core.progress import Progress, progress
+from datasets_core.progress import Progress, ProgressFile, is_seen, progress, told
 from datasets_core.store.manifest import runs, staging_base
 from datasets_core.store.pieces import BatchRows
 from datasets_core.store.rows.rows import Rows
@@ -436,23 +436,35 @@ def _whole_files(dataset: Rows) -> list[FileShard] | None:
 
 def _copied(shards: list[FileShard], folder: str, bar: Progress) -> tuple[SavedShard, ...] | None:
     """Copy the files; return None if one of them cannot be copied."""
+    from datasets_core.engines.threads import followed
     from datasets_core.io.saved_folder import SavedShard
     from datasets_core.store.writer import copy_stream, sums_of_stream
 
     made: list[SavedShard] = []
-    for number, shard in enumerate(shards):
-        name = NAME.format(number, len(shards))
-        rows = BatchRows(runs(shard.batch_rows()))
-        path = os.path.join(folder, name)
-        shard.validate_once()
-        size = copy_stream(shard.path, path, is_file=shard.kind == "arrow")
-        if size is None:
-            for one in made:
-                os.unlink(os.path.join(folder, one.name))
-            return None
-        sums = sums_of_stream(shard.sums, path) if shard.kind == "arrow" else shard.sums
-        made.append(SavedShard(name, size, rows, sums))
-        bar.update(sum(rows))
+    done, at = [0], [(shards[0].path, os.path.join(folder, NAME.format(0, len(shards))), 0)]
+
+    def rows_done() -> int:
+        """Return the rows of whole copies, and of the one that is written now by its bytes."""
+        source, path, count = at[0]
+        with contextlib.suppress(OSError):  # it does not exist yet
+            return done[0] + count * os.stat(path).st_size // max(1, os.stat(source).st_size)
+        return done[0]
+
+    with followed(bar.update if is_seen(bar) else None, rows_done):
+        for number, shard in enumerate(shards):
+            name = NAME.format(number, len(shards))
+            rows = BatchRows(runs(shard.batch_rows()))
+            path = os.path.join(folder, name)
+            shard.validate_once()
+            at[0] = shard.path, path, sum(rows)
+            size = copy_stream(shard.path, path, is_file=shard.kind == "arrow")
+            if size is None:
+                for one in made:
+                    os.unlink(os.path.join(folder, one.name))
+                return None
+            sums = sums_of_stream(shard.sums, path) if shard.kind == "arrow" else shard.sums
+            made.append(SavedShard(name, size, rows, sums))
+            done[0], at[0] = done[0] + sum(rows), (shard.path, path, 0)
     return tuple(made)
 
 
@@ -468,24 +480,30 @@ def _written(dataset: Rows, folder: str, wanted: Shards, bar: Progress) -> tuple
     least, more = divmod(dataset.num_rows, count)
     borders = [least * number + min(number, more) for number in range(count + 1)]
     jobs = [(number, count, start, stop) for number, (start, stop) in enumerate(pairwise(borders))]
+    from datasets_core.engines.threads import followed
     from datasets_core.store import module_state  # 3 ms that reading does without
 
     name = None if settings().engine is not None else "threads" if (wanted.num_proc or 1) > 1 else "serial"
     engine = get_engine(name, num_proc=wanted.num_proc)
     found: list[SavedShard] = []
     options: Any = {"verb": "save_to_disk()", "folder": folder, "ordered": True}
-    work = partial(_write_shard, dataset, folder)
-    for _, (written, shard) in module_state.run(engine, work, jobs, **options):
-        os.replace(os.path.join(folder, written), os.path.join(folder, shard.name))
-        found.append(shard)
-        bar.update(sum(shard.batches or ()))
+    import tempfile  # a warm read does without
+
+    with contextlib.ExitStack() as stack:
+        tells = stack.enter_context(tempfile.TemporaryDirectory(prefix="datasets_core-")) if is_seen(bar) else ""
+        told_by = [os.path.join(tells, str(number)) for number in range(count)] if tells else []
+        stack.enter_context(followed(bar.update if tells else None, lambda: sum(map(told, told_by))))
+        work = partial(_write_shard, dataset, folder, tells)
+        for _, (written, shard) in module_state.run(engine, work, jobs, **options):
+            os.replace(os.path.join(folder, written), os.path.join(folder, shard.name))
+            found.append(shard)
     for name in set(os.listdir(folder)) - {shard.name for shard in found}:  # of jobs that ran twice
         os.unlink(os.path.join(folder, name))
     return tuple(found)
 
 
-def _write_shard(dataset: Rows, folder: str, job: tuple[int, int, int, int]) -> tuple[str, SavedShard]:
-    """Write a file under a name of this attempt; an engine may run a job twice."""
+def _write_shard(dataset: Rows, folder: str, tells: str, job: tuple[int, int, int, int]) -> tuple[str, SavedShard]:
+    """Write a file under a name of this attempt; an engine may run a job twice. The rows done are told in a file in `tells`."""
     from datasets_core.features.schema import plain_schema
     from datasets_core.io.saved_folder import SavedShard
     from datasets_core.store.writer import write_stream
@@ -494,10 +512,17 @@ def _write_shard(dataset: Rows, folder: str, job: tuple[int, int, int, int]) -> 
     name = NAME.format(number, count)
     table = dataset._table
     schema = plain_schema(table.schema.with_metadata(dataset._metadata_of(table)))
-    batches = rows_to_save(dataset, schema, start, stop)
     written = f"{name}-{os.urandom(4).hex()}"
-    size, rows, sums = write_stream(os.path.join(folder, written), schema, batches)
+    with ProgressFile(os.path.join(tells, str(number)) if tells else "") as file:
+        batches = _counted(rows_to_save(dataset, schema, start, stop), file)
+        size, rows, sums = write_stream(os.path.join(folder, written), schema, batches)
     return written, SavedShard(name, size, BatchRows(runs(rows)), sums)
+
+
+def _counted(batches: Iterator[pa.RecordBatch], file: ProgressFile) -> Iterator[pa.RecordBatch]:
+    for batch in batches:
+        yield batch
+        file.update(batch.num_rows)
 
 
 def rows_to_save(dataset: Rows, schema: pa.Schema, start: int, stop: int) -> Iterator[pa.RecordBatch]:

@@ -433,7 +433,7 @@ def _inside(path: str, opened: Callable[[str], BinaryIO] | None) -> Iterable[tup
 def in_archive(path: str, shown: str) -> tuple[str, Mapping[str, Any], Any]:
     """Return the format of the files in a local archive, its options, and its `data_files`: by split, if it has several.
 
-    Splits follow from the names of the members, as in a folder; media are read as one split, with folders as labels.
+    Splits follow from the names of the members, as in a folder. Media builders get the archive for each split and divide it.
 
     Args:
         path: the archive.
@@ -462,12 +462,13 @@ def in_archive(path: str, shown: str) -> tuple[str, Mapping[str, Any], Any]:
     name, options = winner[0], dict(winner[1])
     chosen = [member for member in members if choices[member] == winner]
     splits = infer_splits(chosen)
-    if len(splits) < 2 or hasattr(_module_of(name), "companions"):
+    if len(splits) < 2:
         return name, options, path
-    ending = path.lower()
-    is_zip, is_known = ending.endswith(".zip"), not ending.endswith((".tgz", ".tbz2", ".txz"))  # unknown to fsspec
+    if hasattr(_module_of(name), "companions"):
+        return name, options, {split: [path] for split in splits}
+    is_zip = path.lower().endswith(".zip")
     work = 0 if is_zip else len(chosen) * os.path.getsize(path)  # a tar is read up to each member
-    if len(members) == _MOST_MEMBERS or work > _MOST_BYTES or not is_known:
+    if len(members) == _MOST_MEMBERS or work > _MOST_BYTES:
         told = f"{path} is read as one split, though its files are named as several: {', '.join(splits)}"
         warnings.warn(f"{told}. Extract it and load the folder to get these splits.", DataFilesWarning, stacklevel=2)
         return name, options, path

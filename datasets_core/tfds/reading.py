@@ -42,6 +42,7 @@ class SplitReading(RecordReading):
     def info(self) -> DatasetInfo:
         """Metadata of the dataset."""
         assert self._seen is not None
+        self._seen.place(self._seen.data_dir)  # splits may have been replaced by others, which do not know it
         return self._seen
 
     @info.setter

@@ -190,6 +190,10 @@ def test_a_sheet_of_a_workbook_is_read(tmp_path: Path) -> None:
     assert load_dataset(str(tmp_path / "b.xlsx"), split="train", sheet_name=-1, header=None)[:] == {"0": ["only"]}
     with pytest.raises(ConfigurationError, match="'Sheet', 'other'"):
         load_dataset(str(tmp_path / "b.xlsx"), sheet_name="none")
+    for options in ({"sheet_name": None}, {"sheet_name": ["other"]}, {"header": "a"}, {"header": -1}):
+        with pytest.raises(ConfigurationError) as caught:
+            load_dataset(str(tmp_path / "b.xlsx"), **options)
+        assert caught.value.value == next(iter(options.values()))
 
 
 # Archives by their name.

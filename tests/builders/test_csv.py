@@ -542,6 +542,13 @@ def _loaded(path, content, **options):
     return load_dataset("csv", data_files=str(path), split="train", cache_dir=str(path.parent / "cache"), **options)
 
 
+def test_a_short_second_line_does_not_hide_the_separator(path):
+    with pytest.raises(FileFormatError) as caught:
+        _loaded(path, b"a;b;c\n1;2\n3;4;5\n")
+    assert (caught.value.line, "on_short_lines='fill'" in str(caught.value)) == (2, True)
+    assert _loaded(path, b"a;b;c\n1;2\n3;4;5\n", on_short_lines="fill")[:] == {"a": [1, 3], "b": [2, 4], "c": [None, 5]}
+
+
 def test_types_of_columns_are_given_by_dtype(path):
     found = _loaded(path, b"zip,n,x\n00123,1,2\n01234,2,3\n", dtype={"zip": str, "n": "int8", "x": np.float32})
 
@@ -572,7 +579,8 @@ def test_dates_are_parsed_in_iso_form_or_in_a_given_one(path):
         ({"dtype": {"n": "int8"}}, "row 1: column 'n'"),
         ({"dtype": {"m": "int8"}}, "dtype names column 'm'"),
         ({"dtype": "integer"}, "'integer' is not a valid dtype"),
-        ({"parse_dates": "d"}, "Pass the names of the columns"),
+        ({"parse_dates": "d"}, "is not a list of names"),
+        ({"parse_dates": [0]}, "parse_dates=[0] is not a list of names"),
     ],
 )
 def test_a_column_that_does_not_fit_its_type_is_named(path, options, message):

@@ -2,6 +2,7 @@
 
 import io
 import logging
+import zipfile
 
 import pytest
 
@@ -44,3 +45,34 @@ def test_a_large_copy_is_announced_with_the_way_to_avoid_it(tmp_path, monkeypatc
             assert caplog.text == ""
             load_dataset(folder, cache_dir=str(tmp_path / "2"), **options)
     assert "embed_files=False" in caplog.text and len(caplog.records) == 1
+
+
+def _archive(path, names, others=()):
+    with zipfile.ZipFile(path, "w") as archive:
+        for name in names:
+            archive.writestr(name, name.encode())
+        for name, text in dict(others).items():
+            archive.writestr(name, text)
+    return str(path)
+
+
+def test_the_folders_of_one_archive_are_splits_and_labels(tmp_path):
+    path = _archive(tmp_path / "pets.zip", ["p/train/cat/1.png", "p/train/dog/2.png", "p/test/dog/3.png", "p/cover.png"])
+
+    made = load_dataset(path, cache_dir=str(tmp_path / "cache"))
+
+    assert {split: rows["label"][:] for split, rows in made.items()} == {"train": [0, 1], "test": [1]}
+    assert made["test"].features["label"].names == ["cat", "dog"]
+    streamed = load_dataset(path, split="train", streaming=True).select_columns(["label"])
+    assert [row["label"] for row in streamed] == [0, 1]
+
+
+def test_metadata_in_one_archive_describe_the_files_of_each_split(tmp_path):
+    whole = {"metadata.csv": "file_name,t\ntrain/1.png,a\ntest/1.png,b\n"}
+    each = {"train/metadata.csv": "file_name,t\n1.png,a\n", "test/metadata.csv": "file_name,t\n1.png,b\n"}
+    for number, metadata in enumerate((whole, each)):
+        path = _archive(tmp_path / f"{number}.zip", ["train/1.png", "test/1.png"], metadata)
+
+        made = load_dataset(path, cache_dir=str(tmp_path / "cache"))
+
+        assert {split: rows["t"][:] for split, rows in made.items()} == {"train": ["a"], "test": ["b"]}

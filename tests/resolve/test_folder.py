@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import io
 import json
 import os
+import tarfile
 import zipfile
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -520,6 +522,17 @@ def test_an_archive_of_no_known_format_says_what_it_contains(tmp_path: Path) -> 
         resolve(Request(str(path)))
     assert caught.value.value == str(path)
     assert "data_files=" in str(caught.value.advice)
+
+
+def test_the_splits_of_a_short_named_tar_are_those_of_its_folders(tmp_path: Path) -> None:
+    path = tmp_path / "all.tgz"
+    with tarfile.open(path, "w:gz") as archive:
+        for split, text in (("train", "a\n1\n"), ("test", "a\n2\n")):
+            member = tarfile.TarInfo(f"{split}/x.csv")
+            member.size = len(text)
+            archive.addfile(member, io.BytesIO(text.encode()))
+    made = load_dataset(str(path), cache_dir=str(tmp_path / "cache"))
+    assert {split: rows["a"][:] for split, rows in made.items()} == {"train": [1], "test": [2]}
 
 
 def test_a_file_and_data_files_exclude_each_other(tmp_path: Path) -> None:

@@ -266,7 +266,7 @@ class Block:
             given = _FormattedRows(self)
             return [LazyDict(dict.fromkeys(inputs.names, UNTOUCHED), given, number) for number in range(self.num_rows)]
         if inputs.formatted is not None:
-            rows: list[Any] = inputs.formatted.__getitems__(self.numbers)
+            rows: list[Any] = inputs.formatted._formatter().rows_at(self.numbers)
             return rows
         if not inputs.is_lazy or inputs.is_sealed:
             return inputs._dicts(self.num_rows, [self.column(name) for name in inputs.shown])

@@ -601,7 +601,8 @@ def embed_table(
                 except MediaError as error:
                     raise error.at(column=name, row=first + start + _failing(part, embed)) from error.__cause__
             first += len(chunk)
-        table = table.set_column(index, table.schema.field(index), pa.chunked_array(chunks, feature_to_arrow(feature)))
+        column = pa.chunked_array(chunks, feature_to_arrow(feature))
+        table = table.set_column(index, table.schema.field(index).with_type(column.type), column)
     return table
 
 

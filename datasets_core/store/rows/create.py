@@ -24,6 +24,7 @@ from datasets_core.features.arrow import merge_schemas
 from datasets_core.features.inference import infer_or_json, token_array
 from datasets_core.features.schema import Features, RowEncoder
 from datasets_core.features.values import is_tensor, tensor_array
+from datasets_core.progress import meter
 from datasets_core.store.table import DerivedShard, RowTable
 
 if TYPE_CHECKING:
@@ -372,6 +373,8 @@ class _Rows:
             if self._chunks is None:
                 started = self.recipe.started()
                 self._chunks = Chunks(started, max_rows=_MOST_ROWS, max_bytes=_BATCH_BYTES, copies=self._copies, are_rows=True)
+                if (watched := meter()) is not None:
+                    watched.done = self._chunks.count
             chunk = self._chunks.take()
         except (DatasetsCoreError, ChangedRowsError):
             self._compare_first()

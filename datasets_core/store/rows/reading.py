@@ -171,6 +171,13 @@ class TableRows:
         table = self._view.table_at(rows)
         return [self._framed(table.slice(i, 1), rows[i : i + 1]) for i in range(table.num_rows)]
 
+    def records_at(self, rows: range | Ints) -> list[dict[str, Any]]:
+        """Return several rows as dicts of the frame's single values, as `datasets` gives them to a collate function."""
+        frame = self.columns_at(rows)
+        columns = {name: frame[name] for name in self._view.reader.names}
+        values = [getattr(column, "array", column) for column in columns.values()]  # a series of pandas has labels
+        return [dict(zip(columns, row, strict=True)) for row in zip(*values, strict=True)] if values else [{} for _ in rows]
+
     def columns_at(self, rows: range | Ints) -> Any:
         """See `Formatter.columns_at`."""
         return self._framed(self._view.table_at(rows), rows)
@@ -355,11 +362,12 @@ class RowReading(DatasetFacts):
         return list(self._table.schema.names)
 
     def __getitems__(self, keys: Sequence[int]) -> Any:
-        """Return several rows as a sequence; torch's DataLoader calls it for a batch.
+        """Return several rows as a list of dicts; torch's DataLoader calls it for a batch.
 
         They are the rows of the batch `dataset[keys]`, so rows in a tensor format can be stacked.
         """
-        return self._formatter().rows_at(_as_run(keys, self.num_rows) or row_numbers(keys, self.num_rows))
+        formatter, rows = self._formatter(), _as_run(keys, self.num_rows) or row_numbers(keys, self.num_rows)
+        return formatter.records_at(rows) if isinstance(formatter, TableRows) else formatter.rows_at(rows)
 
     def __iter__(self) -> Iterator[Any]:
         yield from self._formatter().rows()

@@ -17,7 +17,7 @@ import pyarrow as pa
 
 from datasets_core.errors import CastError, MediaError, RowIndexError
 from datasets_core.features.base import FeatureType
-from datasets_core.features.formats.formats import Kit, NumpyKit, kit, of_python
+from datasets_core.features.formats.formats import Kit, NumpyKit, TorchKit, kit, of_python
 from datasets_core.features.formats.python import RowReader, dict_rows
 from datasets_core.store.pieces import Ints
 from datasets_core.store.table import RowTable
@@ -29,16 +29,17 @@ if TYPE_CHECKING:
 
 
 class Row(dict[str, Any]):
-    """A row of a `RowBlock`: a dict, of a type of its own so that torch's `default_collate` knows it."""
+    """The first row of a `RowBlock` for torch's `default_collate`, which finds the function for the block by this type."""
 
     __slots__ = ()
 
 
 class RowBlock(list[dict[str, Any]]):
-    """The rows of a batch: a list of dicts that is filled on first access.
+    """The rows of a batch of torch: a list of dicts that is filled on first access.
 
     torch's `default_collate` returns the batch that it came from, without reading the rows. C code that accesses the list
-    before any Python code finds it empty.
+    before any Python code finds it empty. Called with the items alone, as by code that copies lists under their own type
+    (`type(rows)(items)` in accelerate and torch), the class returns a list.
 
     Args:
         columns: the batch: for each column a tensor or a list, one entry for each row.
@@ -47,6 +48,11 @@ class RowBlock(list[dict[str, Any]]):
     >>> RowBlock({"a": [1, 2]}, 2)[1]
     {'a': 2}
     """
+
+    if not TYPE_CHECKING:
+
+        def __new__(cls, *arguments: Any) -> list[Any]:
+            return list(*arguments) if len(arguments) < 2 else super().__new__(cls)
 
     def __init__(self, columns: dict[str, Any], num_rows: int) -> None:
         self.columns: dict[str, Any] | None = columns  # None: the list is filled
@@ -60,7 +66,7 @@ class RowBlock(list[dict[str, Any]]):
         if columns is not None:
             values = [list(each.unbind(0) if hasattr(each, "unbind") else each) for each in columns.values()]
             rows = zip(*values, strict=True) if values else [()] * self._num_rows
-            list.extend(self, (Row(zip(columns, row, strict=True)) for row in rows))
+            list.extend(self, (dict(zip(columns, row, strict=True)) for row in rows))
 
     @overload
     def __getitem__(self, key: SupportsIndex) -> dict[str, Any]: ...
@@ -113,12 +119,9 @@ def _collated(batch: Any, *, collate_fn_map: dict[Any, Callable[..., Any]] | Non
     from torch import Tensor
     from torch.utils.data._utils.collate import collate
 
-    columns = batch.columns if isinstance(batch, RowBlock) else None
-    if columns is None:
-        return {name: collate([row[name] for row in batch], collate_fn_map=collate_fn_map) for name in batch[0]}
     return {
         name: values if isinstance(values, Tensor) else collate(list(values), collate_fn_map=collate_fn_map)
-        for name, values in columns.items()
+        for name, values in batch.columns.items()
     }
 
 
@@ -493,9 +496,9 @@ class ArrayRows:
     def rows_at(self, rows: range | Ints) -> Any:
         """See `Formatter.rows_at`; rows of a batch."""
         batch = self.columns_at(rows)
-        if isinstance(self._kit, NumpyKit):
-            return self._dicts(len(rows), [list(values) for values in batch.values()])
-        return RowBlock(batch, len(rows))
+        if isinstance(self._kit, TorchKit):
+            return RowBlock(batch, len(rows))
+        return self._dicts(len(rows), [list(values) for values in batch.values()])
 
     def columns_at(self, rows: range | Ints) -> dict[str, Any]:
         """See `Formatter.columns_at`."""

@@ -382,7 +382,12 @@ def test_frames_hold_the_rows(small_formatted: Dataset, name: str, index: list[i
     assert _plain(formatted[:]) == rows
     assert [_plain(row) for row in formatted] == [[row] for row in rows]
     assert _plain(formatted[1]) == [rows[1]]
-    assert [_plain(row) for row in formatted.__getitems__([2, 0])] == [[rows[2]], [rows[0]]]
+    listed = formatted.__getitems__([2, 0])  # what a collate function gets: the values of the frame, as in `datasets`
+    assert (type(listed), [type(row) for row in listed]) == (list, [dict, dict])
+    assert [{key: type(value) for key, value in row.items()} for row in listed] == [
+        {key: type(formatted[number][key].iloc[0] if name == "pandas" else formatted[number][key][0]) for key in rows[0]}
+        for number in (2, 0)
+    ]
     assert [row for batch in formatted.iter(2) for row in _plain(batch)] == rows
     assert len(formatted["b"]) == len(rows)
 

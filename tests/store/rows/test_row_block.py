@@ -26,6 +26,15 @@ def test_a_block_is_a_sequence_of_its_rows() -> None:
     with pytest.raises(IndexError):
         block[2]
     assert list(RowBlock({}, 2)) == [{}, {}]
+    assert [type(row) for row in block] == [dict, dict]  # jax.tree takes a subclass of dict for a leaf
+
+
+def test_code_that_copies_a_list_under_its_own_type_gets_a_list() -> None:
+    block = RowBlock({"a": [1, 2]}, 2)
+
+    copied: Any = type(block)(row for row in block)  # type: ignore[call-arg, arg-type]  # as accelerate's send_to_device does
+
+    assert (type(copied), copied, RowBlock()) == (list, [{"a": 1}, {"a": 2}], [])  # type: ignore[call-arg]
 
 
 @pytest.fixture
@@ -106,3 +115,25 @@ def test_a_users_own_collation_sees_rows(dataset: Dataset) -> None:
     loader: Any = DataLoader(dataset, batch_size=5, collate_fn=lambda rows: [(row["t"], int(row["n"])) for row in rows])  # type: ignore[arg-type]
 
     assert next(iter(loader)) == [(f"t{i}", i) for i in range(5)]
+
+
+@pytest.mark.optional("jax")
+def test_a_collation_by_jax_stacks_the_rows(dataset: Dataset) -> None:
+    import jax
+    import jax.numpy as jnp
+
+    rows = dataset.select_columns(["n", "l"]).with_format("jax").__getitems__([7, 2])
+
+    batch = jax.tree.map(lambda *leaves: jnp.stack(leaves), *rows)
+    assert (type(rows), batch["n"].tolist(), batch["l"].tolist()) == (list, [7, 2], [[7, 7], [2, 2]])
+
+
+@pytest.mark.optional("torch")
+def test_rows_that_a_collation_returns_can_be_sent_to_a_device(dataset: Dataset) -> None:
+    from torch.utils.data import DataLoader
+
+    loader: Any = DataLoader(dataset, batch_size=2, collate_fn=lambda rows: rows)  # type: ignore[arg-type]
+    rows = next(iter(loader))
+
+    sent = type(rows)({name: value.to("cpu") if name == "n" else value for name, value in row.items()} for row in rows)
+    assert [(int(row["n"]), row["t"]) for row in sent] == [(0, "t0"), (1, "t1")]
