@@ -13,7 +13,7 @@ import pyarrow as pa
 import pytest
 
 import datasets_core
-from datasets_core.errors import DamagedShardError
+from datasets_core.errors import CastError, DamagedShardError
 
 LAW = """
 import json, os, random, shutil, sys
@@ -145,7 +145,7 @@ def test_a_file_is_validated_for_each_way_to_find_its_batches(how: str, tmp_path
 
     def load(*listed: dict[str, Any]) -> datasets_core.Dataset:
         (tmp_path / "state.json").write_text(json.dumps({"_data_files": listed, "_fingerprint": "abcd", "_split": None}))
-        return datasets_core.load_from_disk(str(tmp_path))
+        return datasets_core.Dataset.load_from_disk(str(tmp_path))
 
     if how == "listed twice":
         rows = load({"filename": "data.arrow"}, second | {"filename": "./data.arrow"})
@@ -159,3 +159,14 @@ def test_a_file_is_validated_for_each_way_to_find_its_batches(how: str, tmp_path
         rows[:]
     with pytest.raises(DamagedShardError, match="valid Arrow data"):
         rows.to_pandas()
+
+
+def test_features_of_others_that_do_not_fit_name_their_file(tmp_path: Path) -> None:
+    datasets_core.Dataset.from_dict({"n": [1], "s": ["a"]}).save_to_disk(str(tmp_path / "saved"))
+    path = tmp_path / "saved" / "dataset_info.json"
+    info = json.loads(path.read_text())
+    info["features"]["other"] = info["features"].pop("s")
+    path.write_text(json.dumps(info))
+    with pytest.raises(CastError, match="'other'") as caught:
+        datasets_core.load_from_disk(str(tmp_path / "saved"))
+    assert caught.value.file == str(path) in str(caught.value)
