@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 import pyarrow as pa
 
 from datasets_core.errors import CastError, CellCastError, ConfigurationError, MediaError, bounded_json
-from datasets_core.features.arrow import Misfit
+from datasets_core.features.arrow import Misfit, column_name
 from datasets_core.features.base import (
     EXTENSION_NAME,
     EXTENSION_VALUE,
@@ -33,7 +33,7 @@ from datasets_core.features.base import (
 )
 from datasets_core.features.media.media import ANYWHERE, MARK, NOWHERE, MediaPaths
 from datasets_core.features.serialization import feature_from_json, feature_to_json, features_from_yaml, features_to_yaml
-from datasets_core.features.values import column_name, decode_value, encode_value, shown
+from datasets_core.features.values import decode_value, encode_value, shown
 
 if TYPE_CHECKING:
     from datasets_core.features.cast import Column
@@ -77,7 +77,9 @@ class Features(dict[str, FeatureType]):
         self.update(*args, **kwargs)
 
     def __setitem__(self, name: str, feature: Any) -> None:
-        super().__setitem__(column_name(name), as_feature(feature))
+        if not (isinstance(name, str) and name.isascii()):
+            column_name(name)
+        super().__setitem__(name, as_feature(feature))
 
     def update(self, /, *args: Any, **kwargs: Any) -> None:
         """Set several columns; `args` and `kwargs` are those of `dict.update`."""

@@ -13,8 +13,8 @@ from typing import Any
 from datasets_core.config import FEW_COLUMNS, check_columns
 from datasets_core.errors import ConfigurationError
 from datasets_core.features import KINDS
+from datasets_core.features.arrow import column_name
 from datasets_core.features.base import MAX_DEPTH, REGISTERED, Feature, FeatureType, LargeList, List, Value, as_feature
-from datasets_core.features.values import column_name
 
 MAX_CLASSES = 10_000_000
 _KEYS_TO_TYPE = {  # what a form without "_type" must be, by its keys

@@ -29,20 +29,6 @@ _shortener.maxstring = _shortener.maxother = 60
 _shortener.maxlong = 40
 
 
-def column_name(name: Any) -> str:
-    """Return a name of a column or of a field, after checking it."""
-    if not isinstance(name, str):
-        raise ConfigurationError(
-            f"{name!r} is not a valid column name. Names of columns and of fields are strings.", value=name
-        )
-    try:
-        name.encode()
-    except UnicodeEncodeError:
-        text = f"{name!r} is not a valid column name: it holds half of a surrogate pair"
-        raise ConfigurationError(text, advice="Rename the column", value=name) from None
-    return name
-
-
 def shown(value: object) -> str:
     """Return `value` for messages: its repr, limited to about 60 characters."""
     if isinstance(value, np.ndarray):

@@ -417,9 +417,10 @@ class ExtractionCache:
         Raises:
             ArchiveError: see `extract`.
         """
-        if os.path.isdir(path) or (kind := detect(path)) is None:
-            return path
-        single = kind in COMPRESSIONS and archive_kind(path) is None
+        with files.disk_errors(path, action="read"):
+            if os.path.isdir(path) or (kind := detect(path)) is None:
+                return path
+            single = kind in COMPRESSIONS and archive_kind(path) is None
         leaf = plain_name(name or path) if single else ""
         part = "\nwithout junk" if skips_junk and not single else ""
         key = hashlib.sha256(f"{identity or _identity_of(path)}\n{leaf}{part}".encode()).hexdigest()

@@ -16,7 +16,7 @@ import pyarrow as pa
 from datasets_core import files
 from datasets_core.config import parse_size, settings
 from datasets_core.engines import Engine, get_engine, on_engine
-from datasets_core.errors import ArgumentTypeError, ConfigurationError, FileNotFoundDatasetsError
+from datasets_core.errors import ArgumentTypeError, CastError, ConfigurationError, FileNotFoundDatasetsError
 from datasets_core.features.media.media import embed_table, has_media
 from datasets_core.features.schema import Features
 from datasets_core.fetch.checksums import digest_of
@@ -269,10 +269,14 @@ def holds_group(path: str | os.PathLike[str], storage_options: dict[str, Any] | 
 
 
 def _opened(kind: type[D], folder: str, saved: Saved, keep_in_memory: bool | None, storage_options: dict[str, Any] | None) -> D:
-    from datasets_core.io.saved_folder import open_saved
+    from datasets_core.io.saved_folder import INFO_FILE, open_saved
 
     table, index = open_saved(folder, saved, in_memory=keep_in_memory, storage_options=storage_options)
-    made = kind(table, info=saved.info, split=saved.split, indices_table=index, fingerprint=saved.fingerprint)
+    try:
+        made = kind(table, info=saved.info, split=saved.split, indices_table=index, fingerprint=saved.fingerprint)
+    except CastError as error:
+        path = files.join(folder, INFO_FILE)
+        raise CastError(f"The features in {path} do not fit the saved files. {error}", file=path) from error
     if index is None:
         split = None if saved.split is None else str(saved.split)
         made._info.files_origin = SavedFiles(folder, [shard.name for shard in saved.shards], split, made._features)

@@ -381,7 +381,7 @@ def place(staged: StagedFolder, target: str, parts: Mapping[str, Saved], *, grou
         if staged.take_place():
             for part, saved in parts.items():
                 for shard in saved.shards:
-                    make_mark(sound_mark(os.path.join(staged.target, part, shard.name)))
+                    make_mark(sound_mark(os.path.join(staged.target, part, shard.name), "stream", shard.crc32c))
             return
         for name in _contents(parts, group=group, embeds=False):
             os.unlink(os.path.join(staged.path, name))

@@ -583,7 +583,7 @@ def sound_mark(path: str, *how: str) -> str:
 
     Args:
         path: the file.
-        how: what it was compared with; nothing if its values were validated.
+        how: how its batches were found, and what they were compared with; a file may hold other batches for another reader.
     """
     found = os.stat(local_path(path))
     parts = (found.st_dev, found.st_ino, found.st_size, found.st_mtime_ns, found.st_ctime_ns, *how)

@@ -465,8 +465,7 @@ class FileShard:
         is_read: True to read a local file batch by batch instead of mapping it: batches leave the memory after use.
         sums: text of the `PartSums` of an Arrow file; "" if they were not recorded.
         verify_reads: the setting of that name.
-        is_foreign: True for a file that others may have written: values of a mapped file are checked before the first is used
-            (`sound_mark`).
+        is_foreign: True for a file of others: if it is mapped, its values are checked before the first is used (`sound_mark`).
     """
 
     def __init__(
@@ -582,18 +581,19 @@ class FileShard:
         """Run `validate` on a file that others may have written, unless this or another process has done so."""
         if not self._is_foreign:
             return
-        mark = None if self._in_memory or files.is_url(self.path) else self._read(lambda _: sound_mark(self.path))
-        if mark is None or not os.path.exists(mark):
-            self._is_foreign = False
-            try:
-                self.validate()
-            except BaseException:
-                self._is_foreign = True
-                self._batches.clear()
-                raise
-            if mark is not None:
-                make_mark(mark)
+        at = None if self._in_memory or files.is_url(self.path) else self.path
+        mark = None if at is None else self._read(lambda _: sound_mark(at, self.kind, self.sums))
         self._is_foreign = False
+        if mark is not None and os.path.exists(mark):
+            return
+        try:
+            self.validate()
+        except BaseException:
+            self._is_foreign = True
+            self._batches.clear()
+            raise
+        if mark is not None:
+            make_mark(mark)
 
     def check_count(self) -> None:
         """Compare the recorded number of batches with that of the file, before memory is allocated for each batch."""

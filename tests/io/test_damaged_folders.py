@@ -1,10 +1,19 @@
 """Saved and prepared folders of others, with changed, cut and forged files: rows, or one library error that names them."""
 
+import itertools
+import json
+import struct
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
+import google_crc32c
+import pyarrow as pa
 import pytest
+
+import datasets_core
+from datasets_core.errors import CastError, DamagedShardError
 
 LAW = """
 import json, os, random, shutil, sys
@@ -106,3 +115,58 @@ def test_a_folder_of_others_gives_rows_or_one_error_and_never_ends_the_program(k
         [sys.executable, "-c", LAW, kind, str(tmp_path), "23"], capture_output=True, text=True, timeout=300, check=False
     )
     assert (done.returncode, done.stdout.splitlines()[-1:]) == (0, ["held"]), done.stderr[-3000:]
+
+
+def _spans(content: bytes, *cuts: int) -> str:
+    """Checksums of the parts of a file between the cuts, as a state records them."""
+    edges = [0, *cuts, len(content)]
+    parts = [content[start:stop] for start, stop in itertools.pairwise(edges)]
+    return " ".join(f"{len(part):x}:{google_crc32c.value(part):08x}" for part in parts)
+
+
+@pytest.mark.parametrize("how", ["listed twice", "listed later", "linked"])
+def test_a_file_is_validated_for_each_way_to_find_its_batches(how: str, tmp_path: Path) -> None:
+    """A value of a sound file is itself a record batch, whose offsets point past the end of the file."""
+    schema = pa.schema({"s": pa.binary()})
+    hidden = bytearray(pa.record_batch([pa.array([b"y" * 64])], schema=schema).serialize().to_pybytes())
+    at = hidden.rindex(struct.pack("<ii", 0, 64))
+    hidden[at : at + 8] = struct.pack("<ii", 0, 0x7FFFFFF0)
+    for padding in range(64):
+        sink = pa.BufferOutputStream()
+        with pa.ipc.new_stream(sink, schema) as writer:
+            writer.write_batch(pa.record_batch([pa.array([b"P" * padding + b"A" * 64 + hidden + b"B" * 64])], schema=schema))
+        content = sink.getvalue().to_pybytes()
+        if (start := content.index(hidden)) % 64 == 0:
+            break
+    (tmp_path / "data.arrow").write_bytes(content)
+    (tmp_path / "dataset_info.json").write_text(json.dumps({"features": {"s": {"dtype": "binary", "_type": "Value"}}}))
+    second = {"filename": "data.arrow", "size": len(content), "batches": [[1, 1]]}
+    second["crc32c"] = _spans(content, start, start + len(hidden))
+
+    def load(*listed: dict[str, Any]) -> datasets_core.Dataset:
+        (tmp_path / "state.json").write_text(json.dumps({"_data_files": listed, "_fingerprint": "abcd", "_split": None}))
+        return datasets_core.Dataset.load_from_disk(str(tmp_path))
+
+    if how == "listed twice":
+        rows = load({"filename": "data.arrow"}, second | {"filename": "./data.arrow"})
+    elif how == "linked":
+        (tmp_path / "other.arrow").hardlink_to(tmp_path / "data.arrow")
+        rows = load({"filename": "data.arrow"}, second | {"filename": "other.arrow"})
+    else:
+        assert load({"filename": "data.arrow"})[0]["s"].startswith(b"P" * padding + b"A" * 64)
+        rows = load(second)
+    with pytest.raises(DamagedShardError, match="valid Arrow data"):
+        rows[:]
+    with pytest.raises(DamagedShardError, match="valid Arrow data"):
+        rows.to_pandas()
+
+
+def test_features_of_others_that_do_not_fit_name_their_file(tmp_path: Path) -> None:
+    datasets_core.Dataset.from_dict({"n": [1], "s": ["a"]}).save_to_disk(str(tmp_path / "saved"))
+    path = tmp_path / "saved" / "dataset_info.json"
+    info = json.loads(path.read_text())
+    info["features"]["other"] = info["features"].pop("s")
+    path.write_text(json.dumps(info))
+    with pytest.raises(CastError, match="'other'") as caught:
+        datasets_core.load_from_disk(str(tmp_path / "saved"))
+    assert caught.value.file == str(path) in str(caught.value)
