@@ -403,8 +403,6 @@ def disk_errors(path: str, *, needed: int | None = None, action: str = "write") 
     except DatasetsCoreError:
         raise  # some are errors of the system too, and say what they are
     except OSError as error:
-        if error.errno == errno.EEXIST and os.path.isdir(error.filename or ""):  # `os.makedirs` took it for a file
-            raise DatasetDiskError(error.filename, "the folder cannot be inspected", action=action) from error
         if error.errno not in _DISK_ERRORS and os.strerror(errno.ENOMEM) not in str(error):  # pyarrow has no number for it
             raise
         if error.errno == errno.EBADF and isinstance(error.__context__, OSError):

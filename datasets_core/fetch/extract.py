@@ -19,6 +19,7 @@ from typing import BinaryIO, cast
 
 from datasets_core import files
 from datasets_core.config import settings
+from datasets_core.engines.threads import Watch, each
 from datasets_core.errors import ArchiveError, DataFilesNotFoundError, DatasetDiskError, UnsafeArchiveError, logger_of, redact
 from datasets_core.fetch.archive import archive_kind, check_repeated, detect, walk
 from datasets_core.fetch.disk_cache import DiskCache, claim, discard, read_json
@@ -487,12 +488,8 @@ def _is_whole(folder: str) -> bool:
 
 def _sync(folder: str) -> None:
     """Force the files below `folder` to the disk, many at a time, since a record of a whole folder outlives a power cut."""
-    from concurrent.futures import ThreadPoolExecutor  # 3 ms that a finished extraction does without
-
     paths = [os.path.join(here, name) for here, _, names in os.walk(folder) for name in names]
-    with ThreadPoolExecutor(_SYNCS) as pool:
-        for _ in pool.map(files.sync_file, paths):
-            pass
+    each(files.sync_file, paths, Watch(), threads=_SYNCS)
 
 
 def _measure(folder: str) -> tuple[int, int]:
