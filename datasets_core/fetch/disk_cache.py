@@ -314,7 +314,7 @@ def plain_of(temporary: str) -> str:
 
 
 def write_all(out: BinaryIO, data: bytes) -> None:
-    """Write to a file without a buffer, of which the system may take a part at a time, as on a disk that is nearly full."""
+    """Write all to a file without a buffer: a disk that is nearly full takes only a part at a time."""
     rest = memoryview(data)
     while rest:
         rest = rest[out.write(rest) :]
