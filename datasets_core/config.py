@@ -148,7 +148,7 @@ class Config:
     max_shard_bytes: int = 500_000_000
     batch_bytes: int = 8 << 20
     batch_rows: int = 1 << 16
-    sort_bytes: int = 1 << 30
+    sort_bytes: int = 512 << 20
     max_retries: int = 5
     connect_timeout_seconds: float = 10.0
     read_timeout_seconds: float = 20.0
