@@ -24,7 +24,7 @@ test-clusters: $(VENV)/clusters.done
 test-quick: $(VENV)/test.done
 	$(BIN)/python -m pytest $(PYTEST_OPTIONS) $(QUICK)
 
-# Bytes that others write, changed at random; every input that breaks a law is kept in tests/fuzz/corpora. A long run: FUZZ_EXAMPLES=100000.
+# Bytes that others write, changed at random; every input that breaks a law is kept in tests/fuzz/corpora. A long run: FUZZ_EXAMPLES=1000000 FUZZ_SECONDS=3600.
 fuzz: $(VENV)/test.done
 	HYPOTHESIS_PROFILE=campaign FUZZ_EXAMPLES=$(FUZZ_EXAMPLES) FUZZ_SECONDS=$(FUZZ_SECONDS) $(BIN)/python -m pytest tests/fuzz $(PYTEST_OPTIONS)
 

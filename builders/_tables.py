@@ -20,7 +20,7 @@ from datasets_core.config import check_schema
 from datasets_core.errors import ConfigurationError, DataFilesWarning, DatasetsCoreError, logger_of, redact
 from datasets_core.features.arrow import merge_types
 from datasets_core.features.schema import Features
-from datasets_core.files import COMPRESSIONS, HEAD_BYTES, is_http, is_local_path, is_url, kind_of
+from datasets_core.files import COMPRESSIONS, HEAD_BYTES, disk_errors, is_http, is_local_path, is_url, kind_of
 from datasets_core.meta.data_files import DataFilesDict, match
 from datasets_core.meta.info import DatasetInfo
 
@@ -169,7 +169,7 @@ class FileBuilder(ArrowBasedBuilder):
         """Yield pairs of local file and path in the archive `name`; for other files the file itself, and ""."""
         from ._source import Source  # here and below: 8 ms, not needed for an existing dataset
 
-        with open(path, "rb", buffering=0) as handle:
+        with disk_errors(os.fspath(path), action="read"), open(path, "rb", buffering=0) as handle:
             kind = kind_of(handle.read(HEAD_BYTES))
         if kind == "zip" and (what := _office_kind(path)) is not None:
             advice = "Load it with load_dataset('excel', data_files=...)" if what == "a workbook" else "Save it as text"

@@ -1,7 +1,6 @@
 """Local and remote files: open, list, glob, join; write-then-rename; the lock between processes.
 
-Local paths never touch fsspec, so that a plain build does not import it.  `http(s)` is not opened here but fetched
-(`fetch/download.py`), because fsspec needs another package for that.
+Local paths never touch fsspec, so that a plain build does not import it.  `http(s)` is fetched (`fetch/download.py`).
 """
 
 from __future__ import annotations
@@ -33,7 +32,6 @@ from datasets_core.errors import (
 from datasets_core.errors.loading import disk_usage as disk_usage
 
 # The deadline of work, which ends when its time is over, even while it waits for bytes, a lock or the next try.
-
 
 T = TypeVar("T")
 

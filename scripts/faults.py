@@ -804,8 +804,13 @@ class Campaign:
 
 
 def _collect(cache: str) -> None:
+    from datasets_core.fetch import disk_cache
     from datasets_core.store.commit import find_garbage, find_temporaries, remove_garbage
 
+    disk_cache._LITTER_AFTER_SECONDS = 0
+    downloads = os.path.join(cache, "downloads")
+    for folder in (downloads, os.path.join(downloads, "extracted")):
+        disk_cache.sweep(folder)
     hub = os.path.join(os.path.dirname(cache), "hub")
     remove_garbage([*find_garbage(cache, min_age_seconds=0), *find_temporaries(hub, min_age_seconds=0)])
 

@@ -29,6 +29,20 @@ types = pa.types
 _UNITS = ("s", "ms", "us", "ns")
 
 
+def column_name(name: Any) -> str:
+    """Return a name of a column or of a field, after checking it."""
+    if not isinstance(name, str):
+        raise ConfigurationError(
+            f"{name!r} is not a valid column name. Names of columns and of fields are strings.", value=name
+        )
+    try:
+        name.encode()
+    except UnicodeEncodeError:
+        text = f"{name!r} is not a valid column name: it holds half of a surrogate pair"
+        raise ConfigurationError(text, advice="Rename the column", value=name) from None
+    return name
+
+
 def merge_types(a: pa.DataType, b: pa.DataType) -> pa.DataType | None:
     """Return the narrowest type that can hold the values of both, or None if there is none.
 

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 import pyarrow as pa
 
 from datasets_core.errors import CastError, CellCastError, ConfigurationError, MediaError, bounded_json
-from datasets_core.features.arrow import Misfit
+from datasets_core.features.arrow import Misfit, column_name
 from datasets_core.features.base import (
     EXTENSION_NAME,
     EXTENSION_VALUE,
@@ -77,8 +77,8 @@ class Features(dict[str, FeatureType]):
         self.update(*args, **kwargs)
 
     def __setitem__(self, name: str, feature: Any) -> None:
-        if not isinstance(name, str):
-            raise ConfigurationError(f"{name!r} is not a valid column name. Names of columns and of fields are strings.")
+        if not (isinstance(name, str) and name.isascii()):
+            column_name(name)
         super().__setitem__(name, as_feature(feature))
 
     def update(self, /, *args: Any, **kwargs: Any) -> None:

@@ -13,6 +13,7 @@ from typing import Any
 from datasets_core.config import FEW_COLUMNS, check_columns
 from datasets_core.errors import ConfigurationError
 from datasets_core.features import KINDS
+from datasets_core.features.arrow import column_name
 from datasets_core.features.base import MAX_DEPTH, REGISTERED, Feature, FeatureType, LargeList, List, Value, as_feature
 
 MAX_CLASSES = 10_000_000
@@ -98,7 +99,7 @@ def feature_from_json(form: Any, *, path: str = "", depth: int = 0) -> FeatureTy
         kind = _guess_type(form)
         if kind is None:
             return {
-                _name(name): feature_from_json(inner, path=f"{path}.{name}".lstrip("."), depth=depth + 1)
+                column_name(name): feature_from_json(inner, path=f"{path}.{name}".lstrip("."), depth=depth + 1)
                 for name, inner in form.items()
             }
     if form.get("feature") is not None:
@@ -151,14 +152,6 @@ def _offered() -> dict[str, Any]:
     from importlib.metadata import entry_points  # 9 ms that a known kind does without
 
     return {point.name: point for point in entry_points(group="datasets_core.features")}
-
-
-def _name(name: Any) -> str:
-    if not isinstance(name, str):
-        raise ConfigurationError(
-            f"{name!r} is not a valid column name. Names of columns and of fields are strings.", value=name
-        )
-    return name
 
 
 # -- the YAML form -----------------------------------------------------------------------------------------------------

@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import errno
 import io
 import os
 import stat
@@ -18,7 +19,14 @@ from typing import Any, BinaryIO, Literal, cast
 
 from datasets_core import files
 from datasets_core.config import settings
-from datasets_core.errors import ArchiveError, DataFilesNotFoundError, DatasetsCoreError, UnsafeArchiveError, redact
+from datasets_core.errors import (
+    ArchiveError,
+    DataFilesNotFoundError,
+    DatasetDiskError,
+    DatasetsCoreError,
+    UnsafeArchiveError,
+    redact,
+)
 from datasets_core.fetch.checksums import Digest
 from datasets_core.fetch.members import Budget, Member, MemberKind, decompressed, safe_path
 from datasets_core.files import COMPRESSIONS, HEAD_BYTES, Kind, is_empty_tar, is_tar, kind_of
@@ -276,6 +284,8 @@ def _damage(archive: str, member: str | None, error: Exception) -> DatasetsCoreE
     while told is not None:
         if isinstance(told, DatasetsCoreError):
             return told
+        if isinstance(told, OSError) and told.errno in (errno.EIO, errno.ENOMEM):
+            return DatasetDiskError.of(told, archive, action="read")
         told = told.__context__  # zipfile replaces errors of the file by its own
     what = f"member {member!r} is damaged or truncated" if member else "the archive is damaged or truncated"
     return ArchiveError(archive, f"{what} ({str(error) or type(error).__name__})", advice=_DAMAGED)

@@ -20,7 +20,7 @@ import zlib
 from collections.abc import Callable
 from contextlib import AbstractContextManager
 from hashlib import blake2b
-from typing import Any, ClassVar, Self, TypeAlias, TypeVar
+from typing import Any, BinaryIO, ClassVar, Self, TypeAlias, TypeVar
 
 from datasets_core import files
 from datasets_core.config import settings
@@ -313,6 +313,13 @@ def plain_of(temporary: str) -> str:
     return temporary + _PLAIN
 
 
+def write_all(out: BinaryIO, data: bytes) -> None:
+    """Write all to a file without a buffer: a disk that is nearly full takes only a part at a time."""
+    rest = memoryview(data)
+    while rest:
+        rest = rest[out.write(rest) :]
+
+
 def claim(temporary: str, **facts: Any) -> None:
     """Record this process as the owner of `temporary`, with facts about it."""
     files.write_atomically(temporary + ".json", json.dumps({**files.ownership(), **facts}).encode())
@@ -373,7 +380,7 @@ def litter(folder: str) -> list[str]:
     """Return the temporaries in `folder` whose owners have ended, and that were not modified for an hour."""
     try:
         with os.scandir(folder) as entries:
-            found = [entry.path for entry in entries if entry.name.endswith(SUFFIX)]
+            found = {path for entry in entries if (path := entry.path.removesuffix(".json")).endswith(SUFFIX)}  # or its note
     except FileNotFoundError:
         return []
     return sorted(filter(_is_litter, found))

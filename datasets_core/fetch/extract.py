@@ -19,6 +19,7 @@ from typing import BinaryIO, cast
 
 from datasets_core import files
 from datasets_core.config import settings
+from datasets_core.engines.threads import Watch, each
 from datasets_core.errors import ArchiveError, DataFilesNotFoundError, DatasetDiskError, UnsafeArchiveError, logger_of, redact
 from datasets_core.fetch.archive import archive_kind, check_repeated, detect, walk
 from datasets_core.fetch.disk_cache import DiskCache, claim, discard, read_json
@@ -260,6 +261,7 @@ __all__ = [
 logger = logger_of(__name__)
 
 _CHUNK = 1 << 20
+_SYNCS = 16  # at a time: a tenth of the time of one after the other
 _FOLDER_MODE = 0o755
 _FILE_MODE = 0o644
 _OnBytes = Callable[[int], object]
@@ -358,7 +360,7 @@ def _write_file(source: BinaryIO, path: str, member: Member, archive: str, on_by
 
 def _new_file(path: str) -> BinaryIO:
     flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_BINARY", 0)
-    return cast(BinaryIO, open(os.open(path, flags, _FILE_MODE), "wb", buffering=0))
+    return cast(BinaryIO, open(os.open(path, flags, _FILE_MODE), "wb"))
 
 
 def _copy(target: str, origin: str, link: str, on_bytes: _OnBytes) -> None:
@@ -416,9 +418,10 @@ class ExtractionCache:
         Raises:
             ArchiveError: see `extract`.
         """
-        if os.path.isdir(path) or (kind := detect(path)) is None:
-            return path
-        single = kind in COMPRESSIONS and archive_kind(path) is None
+        with files.disk_errors(path, action="read"):
+            if os.path.isdir(path) or (kind := detect(path)) is None:
+                return path
+            single = kind in COMPRESSIONS and archive_kind(path) is None
         leaf = plain_name(name or path) if single else ""
         part = "\nwithout junk" if skips_junk and not single else ""
         key = hashlib.sha256(f"{identity or _identity_of(path)}\n{leaf}{part}".encode()).hexdigest()
@@ -453,6 +456,7 @@ class ExtractionCache:
                         os.makedirs(os.path.dirname(os.path.join(temporary, leaf)), _FOLDER_MODE)
                     write(os.path.join(temporary, leaf) if leaf else temporary)
                     num_files, num_bytes = _measure(temporary)
+                    _sync(temporary)
                     os.rename(temporary, final)
                     record = {"files": num_files, "bytes": num_bytes}
                     files.write_atomically(final + ".json", json.dumps(record).encode())
@@ -480,6 +484,12 @@ def _is_whole(folder: str) -> bool:
         return True
     logger.warning("%s is damaged (files are missing or changed): it is extracted again.", folder)
     return False
+
+
+def _sync(folder: str) -> None:
+    """Force the files below `folder` to the disk, many at a time, since a record of a whole folder outlives a power cut."""
+    paths = [os.path.join(here, name) for here, _, names in os.walk(folder) for name in names]
+    each(files.sync_file, paths, Watch(), threads=_SYNCS)
 
 
 def _measure(folder: str) -> tuple[int, int]:

@@ -25,7 +25,7 @@ from datasets_core.errors import (
     redact_text,
 )
 from datasets_core.fetch.checksums import Digest, FileRecord, digest_of
-from datasets_core.fetch.disk_cache import claim, discard, facts_of
+from datasets_core.fetch.disk_cache import claim, discard, facts_of, write_all
 from datasets_core.fetch.http import Attempts, Credentials, HttpClient, HttpResponse, Judge, TransientError
 
 _CHUNK = 1 << 20
@@ -266,7 +266,7 @@ class _Body:
         """Append to the file."""
         if out.tell() != self.digest.num_bytes:
             out.seek(self.digest.num_bytes)
-        out.write(chunk)
+        write_all(out, chunk)
         self.digest.update(chunk)
         self._watch.told(len(chunk))
 
@@ -433,7 +433,7 @@ class StoreSource:
                 if not data:
                     break
                 limit.check(digest.num_bytes + len(data))
-                out.write(data)
+                write_all(out, data)
                 digest.update(data)
                 watch.told(len(data))
         if entry.size > 0 and digest.num_bytes != entry.size:

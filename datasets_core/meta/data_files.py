@@ -36,6 +36,7 @@ EXCLUDED_NAMES = frozenset(
     )
 )
 
+_MAX_DEPTH = 60  # of lists in lists
 _WILDCARDS = r"[*?\[]"
 _BORDER = "[-._ 0-9]"
 _SHARDED = r"data/([^/]*)-[0-9]{5}-of-[0-9]{5}[^/]*\.[^/]*"
@@ -383,7 +384,11 @@ def _is_encodable(text: str) -> bool:
     return True
 
 
-def _flat(value: Any) -> Iterator[str]:
+def _flat(value: Any, depth: int = 0) -> Iterator[str]:
+    if depth > _MAX_DEPTH:
+        raise ConfigurationError(
+            f"data_files is nested more than {_MAX_DEPTH} levels deep", advice="Give the files of a split in one list"
+        )
     if isinstance(value, (str, os.PathLike)):
         text = os.fspath(value)
         if not isinstance(text, str) or not text or "\0" in text or not _is_encodable(text):
@@ -393,7 +398,7 @@ def _flat(value: Any) -> Iterator[str]:
         yield text
     elif isinstance(value, (list, tuple)):
         for item in value:
-            yield from _flat(item)
+            yield from _flat(item, depth + 1)
     else:
         shown = redact_text(repr(value))
         raise ConfigurationError(

@@ -13,6 +13,7 @@ import json
 import os
 import re
 import shutil
+import stat
 import sys
 from collections.abc import Iterable, Iterator
 
@@ -157,8 +158,10 @@ def exchange(one: str, other: str) -> bool:
 def _make_folder(path: str) -> None:
     try:
         os.makedirs(path, exist_ok=True)
-    except FileExistsError as error:
-        raise DatasetDiskError(path, f"{error.filename} is not a folder") from error
+    except FileExistsError as error:  # also where the folder could not be inspected
+        with files.disk_errors(path):
+            if not stat.S_ISDIR(os.stat(error.filename).st_mode):
+                raise DatasetDiskError(path, f"{error.filename} is not a folder") from error
 
 
 def _is_here(folder: str) -> bool:
@@ -276,7 +279,7 @@ def write_whole(
     temporary, opened = temporary_path(path), pa.ipc.new_stream if as_stream else pa.ipc.new_file
     try:
         with files.disk_errors(path, needed=needed):
-            os.makedirs(os.path.dirname(path), exist_ok=True)
+            _make_folder(os.path.dirname(path))
             files.remove_dead_temporaries(path)
             with pa.OSFile(temporary, "wb") as sink, opened(sink, schema) as writer:
                 for batch in batches:

@@ -519,3 +519,12 @@ def test_types_without_a_join_are_named(one: FeatureType, other: FeatureType) ->
 
 def test_columns_come_in_the_order_in_which_they_are_first_seen() -> None:
     assert list(joined_features([Features({"b": _INT}), Features({"a": _INT, "b": _INT})])) == ["b", "a"]
+
+
+@pytest.mark.parametrize(
+    "form", [{"\ud800": {"dtype": "int8", "_type": "Value"}}, {"a": {"\ud800": {"dtype": "int8", "_type": "Value"}}}]
+)
+def test_half_of_a_surrogate_pair_is_no_column_name(form: dict[str, Any]) -> None:
+    with pytest.raises(ConfigurationError) as caught:
+        Features.from_dict(form)
+    assert caught.value.value == "\ud800"

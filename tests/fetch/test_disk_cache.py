@@ -3,16 +3,22 @@
 from __future__ import annotations
 
 import contextlib
+import io
+import itertools
 import logging
 import os
 import time
 from concurrent.futures import ThreadPoolExecutor
+from typing import Any, cast
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from datasets_core import config
 from datasets_core.config import using
-from datasets_core.fetch.disk_cache import IndexCache, RangeCache
+from datasets_core.fetch import disk_cache
+from datasets_core.fetch.disk_cache import IndexCache, RangeCache, write_all
 
 
 @pytest.fixture
@@ -253,3 +259,25 @@ def test_litter_of_dead_owners_goes_and_that_of_living_ones_stays(site, manager,
         "living.part.json",
         "young.part",
     ]
+
+
+@given(data=st.binary(max_size=300), parts=st.lists(st.integers(1, 40), min_size=1))
+def test_all_bytes_are_written_however_few_the_system_takes_at_a_time(data, parts):
+    taken, sizes = bytearray(), itertools.cycle(parts)
+
+    class Taking(io.RawIOBase):
+        def write(self, rest):
+            part = bytes(rest[: next(sizes)])
+            taken.extend(part)
+            return len(part)
+
+    write_all(cast(Any, Taking()), data)
+    assert taken == data
+
+
+def test_a_note_whose_file_became_the_result_is_litter_of_its_dead_owner(tmp_path, monkeypatch):
+    note = tmp_path / f"key{disk_cache.SUFFIX}.json"
+    note.write_text('{"pid": 4194999}')
+    monkeypatch.setattr(disk_cache, "_LITTER_AFTER_SECONDS", -1.0)
+    disk_cache.sweep(str(tmp_path))
+    assert not note.exists()

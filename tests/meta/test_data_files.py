@@ -4,6 +4,7 @@ import os
 import pickle
 import zipfile
 from pathlib import Path
+from typing import Any
 
 import fsspec
 import pytest
@@ -561,3 +562,11 @@ def test_a_pattern_matches_as_if_every_choice_was_tried(pattern: list[str], path
 )
 def test_no_pattern_of_a_stranger_takes_long(pattern: str, path: str) -> None:
     assert compiled(pattern).fullmatch(path) is None  # each way to try it would be more than there are atoms
+
+
+def test_deeply_nested_data_files_are_refused() -> None:
+    nested: Any = "a.csv"
+    for _ in range(5000):
+        nested = [nested]
+    with pytest.raises(ConfigurationError, match="nested more than"):
+        by_split(nested)

@@ -255,7 +255,7 @@ def flipped(tmp_path: Path, table: pa.Table, build: Build) -> tuple[str, Manifes
 )
 @pytest.mark.parametrize("how", [{}, {"in_memory": True}, {"is_read": True}])
 def test_a_flipped_bit_is_an_error_of_every_pass_over_the_rows(
-    flipped: tuple[str, Manifest, str], reads: Callable[[RowTable], Any], how: dict[str, bool]
+    flipped: tuple[str, Manifest, str], reads: Callable[[RowTable], Any], how: dict[str, Any]
 ) -> None:
     folder, manifest, path = flipped
     with pytest.raises(DamagedShardError) as caught:

@@ -19,7 +19,7 @@ from datasets_core.config import settings
 from datasets_core.engines.threads import RetryPolicy, Watch, done_by
 from datasets_core.errors import DatasetDiskError, DownloadError, NonMatchingChecksumError, logger_of, redact
 from datasets_core.fetch.checksums import FileRecord
-from datasets_core.fetch.disk_cache import discard
+from datasets_core.fetch.disk_cache import discard, write_all
 from datasets_core.fetch.http import Attempts, Credentials, HttpClient, HttpResponse, TransientError, origin_of
 from datasets_core.fetch.hub.repository import HubFile
 from datasets_core.files import is_lfs_pointer, looks_like_html
@@ -207,7 +207,7 @@ class BlobPart:
                     self._head = (self._head + chunk)[:_HEAD_BYTES]
                 if out.tell() != self.size:
                     out.seek(self.size)
-                out.write(chunk)
+                write_all(out, chunk)
                 self.digest.update(chunk)
                 self._watch.told(len(chunk))
         if self.size < self.file.size:

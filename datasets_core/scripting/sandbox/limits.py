@@ -266,7 +266,7 @@ def used(folder: str, process: int, *, most_files: int) -> tuple[int, int, int]:
 
     Args:
         folder: its scratch folder.
-        process: its id; its open files count even if they no longer have a name.
+        process: its id; files that it has open or has mapped count even if they no longer have a name.
         most_files: counting stops beyond this number.
     """
     num_bytes, num_files, pending = 0, 0, [folder]
@@ -279,15 +279,39 @@ def used(folder: str, process: int, *, most_files: int) -> tuple[int, int, int]:
                     pending.append(entry.path)
                 if num_files > most_files:
                     break
+    nameless: dict[int, int] = {}  # bytes by the number of the file
     num_threads = 0
     with contextlib.suppress(OSError):
+        nameless |= _mapped(process, folder)
         for name in os.listdir(f"/proc/{process}/fd"):
             with contextlib.suppress(OSError):
                 found = os.stat(f"/proc/{process}/fd/{name}")
                 if stat.S_ISREG(found.st_mode) and not found.st_nlink:
-                    num_bytes, num_files = num_bytes + 512 * found.st_blocks, num_files + 1
+                    nameless[found.st_ino] = 512 * found.st_blocks
         num_threads = len(os.listdir(f"/proc/{process}/task"))
-    return num_bytes, num_files, num_threads
+    return num_bytes + sum(nameless.values()), num_files + len(nameless), num_threads
+
+
+def _mapped(process: int, folder: str) -> dict[int, int]:
+    """Return the bytes of the files without a name that a process keeps by memory maps; only root learns more than what is
+    mapped.
+    """
+    here = os.stat(folder).st_dev
+    device, found = f"{os.major(here):02x}:{os.minor(here):02x}", dict[int, int]()
+    with open(f"/proc/{process}/maps", encoding="utf-8", errors="surrogateescape") as maps:
+        for line in maps:
+            if not line.endswith(" (deleted)\n"):
+                continue
+            span, _, offset, on, number, path = line.split(maxsplit=5)
+            if on != device and not path.startswith(folder):
+                continue
+            try:
+                whole = 512 * os.stat(f"/proc/{process}/map_files/{span}").st_blocks
+            except OSError:
+                start, stop = (int(end, 16) for end in span.split("-"))
+                whole = int(offset, 16) + stop - start
+            found[int(number)] = max(whole, found.get(int(number), 0))
+    return found
 
 
 def _entries(folder: str) -> Any:

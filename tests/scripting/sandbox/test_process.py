@@ -691,6 +691,13 @@ def test_a_process_whose_replies_are_not_taken_is_stopped_and_goes_on(confined: 
             "import builtins, os\nf = builtins.KEPT = open('gone', 'wb', 0)\nf.write(b'x' * (4 << 20)); os.unlink('gone')",
             "more than 1,048,576 bytes",
         ),
+        (
+            "confined_scratch_bytes",
+            1 << 20,
+            "import builtins, mmap, os\nf = open('gone', 'w+b', 0)\nf.write(b'x' * (4 << 20))\n"
+            "builtins.KEPT = mmap.mmap(f.fileno(), 4 << 20); os.unlink('gone'); f.close()",
+            "more than 1,048,576 bytes",
+        ),
         ("confined_seconds", 1, "while True: pass", "confined_seconds"),
     ],
 )
