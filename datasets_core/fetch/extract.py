@@ -200,7 +200,7 @@ class FilesIterable:
 
 
 def _below(folder: str) -> Iterator[str]:
-    for here, folders, names in os.walk(folder):
+    for here, folders, names in os.walk(folder, onerror=_fail_listing):
         folders[:] = sorted(name for name in folders if not is_hidden(name))
         for name in sorted(names):
             if not is_hidden(name):
@@ -235,6 +235,12 @@ def iter_archive(path_or_file: str | os.PathLike[str] | BinaryIO, *, known_as: s
     """
     source = os.fspath(path_or_file) if isinstance(path_or_file, (str, os.PathLike)) else path_or_file
     return ArchiveIterable(source, known_as)
+
+
+def _fail_listing(error: OSError) -> None:
+    """Raise what `os.walk` leaves out: files that nobody would miss."""
+    with files.disk_errors(error.filename, action="read"):
+        raise error
 
 
 def iter_files(paths: str | os.PathLike[str] | Sequence[str | os.PathLike[str]]) -> FilesIterable:
@@ -488,7 +494,7 @@ def _is_whole(folder: str) -> bool:
 
 def _sync(folder: str) -> None:
     """Force the files below `folder` to the disk, many at a time, since a record of a whole folder outlives a power cut."""
-    paths = [os.path.join(here, name) for here, _, names in os.walk(folder) for name in names]
+    paths = [os.path.join(here, name) for here, _, names in os.walk(folder, onerror=_fail_listing) for name in names]
     each(files.sync_file, paths, Watch(), threads=_SYNCS)
 
 

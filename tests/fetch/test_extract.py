@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import errno
 import gzip
 import io
 import itertools
@@ -13,6 +14,7 @@ import tarfile
 import threading
 import zipfile
 from pathlib import Path
+from typing import Any
 
 import pytest
 from hypothesis import HealthCheck, given, settings
@@ -573,3 +575,19 @@ def test_a_pipe_is_not_waited_for_and_a_device_is_not_read(tmp_path):
         with pytest.raises(ArchiveError, match="a pipe, a device or a socket"):
             extract(path, str(tmp_path / "out"))
         assert not (tmp_path / "out").exists()
+
+
+def test_a_folder_that_cannot_be_listed_is_an_error_and_not_empty(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "in").mkdir()
+    (tmp_path / "in" / "a.csv").write_text("a")
+    listed = os.scandir
+
+    def refused(path: str) -> Any:
+        if str(path).endswith("in"):
+            raise OSError(errno.EIO, os.strerror(errno.EIO), path)
+        return listed(path)
+
+    monkeypatch.setattr(os, "scandir", refused)
+    with pytest.raises(DatasetDiskError) as caught:
+        list(iter_files(str(tmp_path)))
+    assert caught.value.path == str(tmp_path / "in")
