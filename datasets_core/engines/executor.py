@@ -18,6 +18,7 @@ from datasets_core.errors import logger_of
 logger = logger_of(__name__)
 
 _LOOK_SECONDS, _STUCK_SECONDS = 0.5, 2.0
+_TOGETHER = 2  # tries of a job beside others: an executor does not say whose worker died, so later ones are made alone
 
 
 class ExecutorEngine(RemoteEngine):
@@ -25,7 +26,8 @@ class ExecutorEngine(RemoteEngine):
 
     Args:
         executor: the executor, which stays open; or a function that makes one, which is shut down after the run, and replaced
-            if its workers die.
+            if its workers die. After an error, jobs that run in an executor of processes that the function made are ended;
+            others are waited for.
         workers: number of jobs that it runs at once; None: as the executor reports it.
 
     Example:
@@ -38,8 +40,10 @@ class ExecutorEngine(RemoteEngine):
         self._make = None if isinstance(executor, Executor) or hasattr(executor, "submit") else executor
         self._executor: Any = None if self._make is not None else executor
         self._asked, self._renewing = workers, threading.RLock()
-        self._broken: list[Any] = []
+        self._others: list[Any] = []
         self._is_over, self._watches = threading.Event(), list[Any]()
+        self._suspects: list[Any] = []
+        self._alone: Any = None
         self._measure()
 
     def _measure(self) -> None:
@@ -88,35 +92,80 @@ class ExecutorEngine(RemoteEngine):
     def _failed(
         self, error: BaseException, executor: Any, call: Any, future: Future[Any], index: int, left: int, retries: int
     ) -> None:
-        """Run the job again in a new executor, if one can be made."""
+        """Run the job again in a new executor, if one can be made; alone, if that was done before."""
+        if self._is_over.is_set():
+            future.set_exception(InterruptedError())
+            return
         if self._make is None or left <= 0:
             future.set_exception(died(str(error) or type(error).__name__, index, retries if self._make is not None else 0))
             return
-        with self._renewing:
-            if self._executor is executor:
-                self._executor = self._make()
-                self._broken.append(executor)
-                self._watch(self._executor)
-            self.retried += 1
+        try:
+            with self._renewing:
+                if self._executor is executor:
+                    self._executor = self._made()
+                self.retried += 1
+                if retries - left + 1 >= min(_TOGETHER, retries):
+                    self._suspects.append((call, future, index, left - 1, retries))
+                    self._alone = self._alone or in_thread(self._run_alone, "datasets_core-executor")
+                    return
+        except BaseException as made:  # by the function that makes executors; nobody else hears of it
+            future.set_exception(made)
+            return
         self._try(call, future, index, left - 1, retries)
+
+    def _made(self) -> Any:
+        executor = self._make()  # type: ignore[misc]
+        self._others.append(executor)
+        self._watch(executor)
+        return executor
+
+    def _run_alone(self) -> None:
+        """Run the jobs whose executors broke, one at a time: whose worker dies now has ended it by itself."""
+        while True:
+            with self._renewing:
+                if not self._suspects:
+                    self._alone = None
+                    return
+                call, future, index, left, retries = self._suspects.pop(0)
+            while not future.done():
+                executor = None
+                try:
+                    with self._renewing:
+                        executor = self._made()
+                    if self._is_over.is_set():
+                        raise InterruptedError
+                    future.set_result(executor.submit(call).result())
+                except BrokenExecutor as error:
+                    if self._is_over.is_set():
+                        future.set_exception(InterruptedError())
+                    elif left <= 0:
+                        future.set_exception(died(str(error) or type(error).__name__, index, retries))
+                    left, self.retried = left - 1, self.retried + 1
+                except BaseException as error:
+                    future.set_exception(error)
+                if executor is not None and executor is not self._executor:
+                    executor.shutdown(wait=False)
 
     def _end(self, run: str, begun: set[Future[Any]]) -> None:
         for future in tuple(begun):
             future.inner.cancel()  # type: ignore[attr-defined]
-        wait(tuple(begun))
         self._is_over.set()
+        with self._renewing:
+            if self._make is not None and not all(future.done() for future in tuple(begun)):
+                for executor in (*self._others, self._executor):
+                    _end_workers(executor)
+        wait(tuple(begun))
         for watch in self._watches:
             watch.join()
         self._is_over, self._watches = threading.Event(), []
-        if self._make is not None:
-            self.close()
+        self.close()
 
     def close(self) -> None:
         """Shut down the executor that this engine made."""
         if self._make is not None and self._executor is not None:
-            for executor in (*self._broken, self._executor):
+            for executor in (*self._others, self._executor):
                 executor.shutdown(wait=True, cancel_futures=True)
-            self._broken, self._executor = [], None
+            self._others, self._executor = [], None
 
 
 def _end_if_stuck(executor: Any, is_over: threading.Event) -> None:
@@ -138,7 +187,14 @@ def _end_if_stuck(executor: Any, is_over: threading.Event) -> None:
         since = (now if since is None else since) if has_dead else None
         if since is not None and now >= since + _STUCK_SECONDS:
             logger.warning("A worker of an executor ended in the middle of a result; the other workers are ended too.")
-            for process in processes:
-                process.kill()
-            executor._result_queue._writer.close()
+            _end_workers(executor)
             return
+
+
+def _end_workers(executor: Any) -> None:
+    """End the processes of a `ProcessPoolExecutor`; other executors do as they were told."""
+    processes, results = getattr(executor, "_processes", None), getattr(executor, "_result_queue", None)
+    if processes is not None and results is not None:  # it runs
+        for process in list(processes.values()):
+            process.kill()
+        results._writer.close()

@@ -308,6 +308,43 @@ def test_an_address_without_a_cluster_is_named_soon(monkeypatch: pytest.MonkeyPa
         RayEngine(address=address).open()
 
 
+def _killed_once(folder: str, job: int) -> int:
+    time.sleep(1.5 if job == 0 else 0.05)
+    mark = Path(folder, str(job))
+    if job and not mark.exists():
+        mark.touch()
+        os.kill(os.getpid(), signal.SIGKILL)
+    return job
+
+
+def _killed_always(job: int) -> int:
+    if job == 1:
+        os.kill(os.getpid(), signal.SIGKILL)
+    time.sleep(0.3)
+    return job
+
+
+def _slow_unless_one(folder: str, job: int) -> None:
+    if job == 1:
+        raise KeyError("one")
+    time.sleep(5)
+    Path(folder, str(job)).touch()
+
+
+def test_deaths_of_other_jobs_do_not_count_against_a_job_of_an_executor(tmp_path: Path) -> None:
+    engine = ExecutorEngine(partial(ProcessPoolExecutor, 2))
+    assert sorted(engine.run(partial(_killed_once, str(tmp_path)), range(5))) == [(job, job) for job in range(5)]
+    with pytest.raises(WorkerDiedError) as caught:
+        list(engine.run(_killed_always, range(4)))
+    assert caught.value.job == 1
+
+
+def test_an_exception_in_an_executor_that_the_engine_made_ends_the_other_jobs(tmp_path: Path) -> None:
+    with pytest.raises(KeyError):
+        list(ExecutorEngine(partial(ProcessPoolExecutor, 2)).run(partial(_slow_unless_one, str(tmp_path)), range(4)))
+    assert not list(tmp_path.iterdir())
+
+
 def test_the_address_of_a_cluster_that_has_ended_is_not_used(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     library = pytest.importorskip("ray")
     from datasets_core.engines.ray import RayEngine
