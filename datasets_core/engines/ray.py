@@ -141,9 +141,12 @@ _answer_of_attempt.__module__ = "__main__"  # see `answer_anywhere`
 
 
 def _started() -> str | None:
-    """Return the address of the cluster that `ray start` started on this machine."""
-    with contextlib.suppress(OSError), open(os.path.join(tempfile.gettempdir(), "ray", "ray_current_cluster")) as file:
-        return file.read().strip() or None
+    """Return the address of the cluster that `ray start` started on this machine; None if it has ended."""
+    path = os.path.join(tempfile.gettempdir(), "ray", "ray_current_cluster")
+    with contextlib.suppress(OSError, ValueError), open(path) as file:
+        address = file.read().strip()
+        look_for(address or None)
+        return address or None
     return None
 
 

@@ -7,6 +7,7 @@ import signal
 import socket
 import subprocess
 import sys
+import tempfile
 import threading
 import time
 from collections.abc import Iterator, Sequence
@@ -307,6 +308,25 @@ def test_an_address_without_a_cluster_is_named_soon(monkeypatch: pytest.MonkeyPa
         RayEngine(address=address).open()
 
 
+def test_the_address_of_a_cluster_that_has_ended_is_not_used(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    library = pytest.importorskip("ray")
+    from datasets_core.engines.ray import RayEngine
+
+    used: list[str] = []
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+    monkeypatch.setattr(library, "is_initialized", lambda: False)
+    monkeypatch.setattr(library, "init", lambda **options: used.append(options["address"]))
+    monkeypatch.setattr(library, "shutdown", lambda: None)
+    monkeypatch.setattr(library, "cluster_resources", lambda: {"CPU": 2})
+    (tmp_path / "ray").mkdir()
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        address = f"127.0.0.1:{server.getsockname()[1]}"
+        (tmp_path / "ray" / "ray_current_cluster").write_text(address)
+        RayEngine().open()
+    RayEngine().open()
+    assert used == [address, "local"]
+
+
 @pytest.mark.parametrize("scheme", ["", "tcp://"])
 def test_an_address_without_a_scheduler_is_named_soon(scheme: str, monkeypatch: pytest.MonkeyPatch) -> None:
     library = pytest.importorskip("distributed")
@@ -353,7 +373,7 @@ def test_a_build_is_the_same_after_kills(remote: Engine, order: str, tmp_path: P
 
 
 def test_files_are_the_same_whatever_engine_writes_them(remote: Engine, tmp_path: Path) -> None:
-    Dataset.from_dict({"a": list(range(300))}).save_to_disk(tmp_path / "rows")
+    Dataset.from_dict({"a": list(range(300))}).save_to_disk(tmp_path / "rows", num_shards=2)
     with config.using(cache_dir=str(tmp_path / "cache")):
         rows = Dataset.load_from_disk(tmp_path / "rows")
         made = rows.map(lambda row: {"b": row["a"] * 2}, engine=remote)
@@ -376,6 +396,7 @@ def test_files_are_the_same_whatever_engine_writes_them(remote: Engine, tmp_path
             made.to_parquet(folder / "rows.parquet", batch_size=100, engine=engine)
             made.to_tfrecord(folder / "rows.tfrecord", num_shards=2, engine=engine)
             made.save_to_disk(folder / "saved", num_shards=3, engine=engine)
+            rows.save_to_disk(folder / "copied", engine=engine)
             stream = made.to_iterable_dataset()
             stream.to_parquet(f"{folder}/parts/", num_shards=3, engine=engine)
             stream.to_json(f"{folder}/texts/", num_shards=3, engine=engine)
