@@ -499,7 +499,7 @@ def _shard(found: Mapping[str, Any]) -> ShardRecord:
     )
 
 
-NO_NAME = frozenset("/\\\0")
+NO_NAME = frozenset("/\\\0").union(map(chr, range(0xD800, 0xDC80)), map(chr, range(0xDD00, 0xE000)))  # no system encodes these
 
 
 def _source(found: Mapping[str, Any]) -> SourceRecord:
