@@ -7,6 +7,7 @@ import lzma
 import os
 import re
 import sys
+import tempfile
 import threading
 import time
 from collections.abc import Callable, Iterator
@@ -149,7 +150,8 @@ def test_a_bar_follows_workers(verb: str, tmp_path: Path, monkeypatch: pytest.Mo
     gate = tmp_path / "gate"
     terminal = _Watched("4.00/6.00")
     monkeypatch.setattr(sys, "stderr", terminal)
-    opener = threading.Thread(target=lambda: (terminal.seen.wait(20), gate.touch()), daemon=True)
+    before, found = _unowned(), list[set[str]]()
+    opener = threading.Thread(target=lambda: (terminal.seen.wait(20), found.append(_unowned()), gate.touch()), daemon=True)
     opener.start()
 
     def slow(row: dict[str, int], gate: str) -> dict[str, int]:
@@ -164,6 +166,11 @@ def test_a_bar_follows_workers(verb: str, tmp_path: Path, monkeypatch: pytest.Mo
     opener.join()
 
     assert terminal.seen.is_set()
+    assert found == [before]  # what a killed process leaves is found by the name of its folder
+
+
+def _unowned() -> set[str]:
+    return {name for name in os.listdir(tempfile.gettempdir()) if re.fullmatch(r"datasets_core-[^-]{8}", name)}
 
 
 def test_local_files_are_not_downloaded(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -25,6 +25,7 @@ from datasets_core.io.saved_folder import is_saved_dataset, is_saved_group
 from datasets_core.load import load_dataset, load_dataset_builder, load_from_disk, lock_dataset
 from datasets_core.meta.info import DatasetInfo, infos_to_croissant
 from datasets_core.progress import progress
+from datasets_core.store.atomic import temporary_folder
 from datasets_core.store.diff import Difference, compare
 from datasets_core.store.equality import data_fingerprint, split_fingerprints
 from datasets_core.store.manifest import Manifest, read_manifest
@@ -116,7 +117,7 @@ def run_job(path: str, number: int, *, output_dir: str | None) -> int:
     from datasets_core.building.write.exchange import JobPlan, arguments_of  # few need it
 
     settings, plan = JobPlan.read(path)
-    with using(settings), tempfile.TemporaryDirectory(prefix="datasets_core-") as folder:
+    with using(settings), tempfile.TemporaryDirectory(dir=temporary_folder()) as folder:
         if output_dir is not None:
             os.makedirs(output_dir, exist_ok=True)
         job = plan.job(number)

@@ -155,10 +155,12 @@ def _build(recipe: Recipe, folder: str, num_proc: int | None) -> Manifest:
         written: list[Written] = []
         import tempfile  # a warm read does without
 
+        from datasets_core.store.atomic import temporary_folder
+
         with contextlib.ExitStack() as stack:
             bar = stack.enter_context(progress(f"Generating {recipe.split}", total=None, unit="rows"))
             if is_seen(bar):
-                tells = stack.enter_context(tempfile.TemporaryDirectory(prefix="datasets_core-"))
+                tells = stack.enter_context(tempfile.TemporaryDirectory(dir=temporary_folder()))
                 parts = [part._replace(tells=os.path.join(tells, part.stem)) for part in parts]
                 stack.enter_context(followed(bar.update, lambda: sum(told(part.tells) for part in parts)))
             code = recipe.generator, recipe.kwargs

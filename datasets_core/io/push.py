@@ -37,6 +37,7 @@ from datasets_core.io.push_target import (
 from datasets_core.meta.card_sections import LazyCard
 from datasets_core.meta.data_files import match
 from datasets_core.meta.info import ConfigEntry
+from datasets_core.store.atomic import temporary_folder
 
 if TYPE_CHECKING:
     from datasets_core.fetch.hub.client import CommitInfo
@@ -104,7 +105,7 @@ def shard_folder() -> Iterator[str]:
     """Return a context with a folder for shards before their upload; a later push removes folders of killed processes."""
     folder = _own_folder()
     if folder is None:
-        with tempfile.TemporaryDirectory(prefix="datasets-core-push-") as made:
+        with tempfile.TemporaryDirectory(dir=temporary_folder()) as made:
             yield made
         return
     try:

@@ -79,6 +79,7 @@ class WorkerUploads:
         import tempfile
 
         from datasets_core.fetch.hub.upload import HubWriter
+        from datasets_core.store.atomic import temporary_folder
 
         if self.hub.token() is None:
             raise ConfigurationError(
@@ -86,7 +87,7 @@ class WorkerUploads:
                 advice="Set HF_TOKEN in the environment of the workers, or log in there (hf auth login)",
             )
         writer = HubWriter(self.hub, self.repo_id, revision=self.revision, create_pr=self.create_pr)
-        with tempfile.TemporaryDirectory(prefix="datasets_core-") as folder:
+        with tempfile.TemporaryDirectory(dir=temporary_folder()) as folder:
             return [self._sent(writer, shard) for shard in write(folder)]
 
     def _sent(self, writer: HubWriter, shard: LocalShard) -> LocalShard:

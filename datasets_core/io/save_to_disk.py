@@ -492,8 +492,10 @@ def _written(dataset: Rows, folder: str, wanted: Shards, bar: Progress) -> tuple
     options: Any = {"verb": "save_to_disk()", "folder": folder, "ordered": True}
     import tempfile  # a warm read does without
 
+    from datasets_core.store.atomic import temporary_folder
+
     with contextlib.ExitStack() as stack:
-        tells = stack.enter_context(tempfile.TemporaryDirectory(prefix="datasets_core-")) if is_seen(bar) else ""
+        tells = stack.enter_context(tempfile.TemporaryDirectory(dir=temporary_folder())) if is_seen(bar) else ""
         told_by = [os.path.join(tells, str(number)) for number in range(count)] if tells else []
         stack.enter_context(followed(bar.update if tells else None, lambda: sum(map(told, told_by))))
         work = partial(_write_shard, dataset, folder, tells)

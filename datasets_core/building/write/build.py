@@ -91,6 +91,7 @@ from datasets_core.meta.row_blocks import RowBlocks
 from datasets_core.meta.split_info import SplitDict, SplitInfo
 from datasets_core.progress import FileMeter, Meter, is_seen, metered, progress, told
 from datasets_core.store import module_state
+from datasets_core.store.atomic import temporary_folder
 from datasets_core.store.commit import Journal, Staging, dead_work, remove_garbage
 from datasets_core.store.fingerprint import Hasher
 from datasets_core.store.manifest import JOURNAL_NAME, Manifest, ShardRecord, located
@@ -545,7 +546,7 @@ class Build:
                     stack.enter_context(followed(bar.update, lambda: sum(done.values()) + watched.done()))
                 running = engine.run(functools.partial(stage.function, on_rows=watched.add), waiting)
             else:
-                tells = stack.enter_context(tempfile.TemporaryDirectory(prefix="datasets_core-")) if is_seen(bar) else ""
+                tells = stack.enter_context(tempfile.TemporaryDirectory(dir=temporary_folder())) if is_seen(bar) else ""
                 if tells:
                     files = {job.name: os.path.join(tells, job.name) for job in waiting}
                     left = lambda: sum(done[name] if name in done else told(file) for name, file in files.items())  # noqa: E731

@@ -19,6 +19,7 @@ from datasets_core.engines.threads import followed
 from datasets_core.errors import ConfigurationError, WorkerDiedError
 from datasets_core.progress import progress, switch, told
 from datasets_core.store import module_state
+from datasets_core.store.atomic import temporary_folder
 from datasets_core.store.chunks import copied, unchanged
 from datasets_core.store.rows.indices import as_int
 
@@ -388,7 +389,7 @@ def results(
     """
     runner = get_engine(engine, num_proc=len(parts) if len(parts) > 1 or engine is not None else None)
     found: dict[int, R] = {}
-    with tempfile.TemporaryDirectory(prefix="datasets_core-") if switch.enabled else nullcontext() as folder:
+    with tempfile.TemporaryDirectory(dir=temporary_folder()) if switch.enabled else nullcontext() as folder:
         if folder is not None:
             parts = [replace(part, tells=os.path.join(folder, str(number))) for number, part in enumerate(parts)]
         found.update(_done(runner, work, parts, stage, total, code, verb, note))
