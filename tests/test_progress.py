@@ -23,6 +23,7 @@ from datasets_core import DatasetInfo, GeneratorBasedBuilder, SplitGenerator, co
 from datasets_core.dataset.dataset import Dataset
 from datasets_core.io import save_to_disk
 from datasets_core.load import load_dataset
+from datasets_core.store.atomic import temporary_folder
 
 
 class _Terminal(io.StringIO):
@@ -150,8 +151,14 @@ def test_a_bar_follows_workers(verb: str, tmp_path: Path, monkeypatch: pytest.Mo
     gate = tmp_path / "gate"
     terminal = _Watched("4.00/6.00")
     monkeypatch.setattr(sys, "stderr", terminal)
-    before, found = _unowned(), list[set[str]]()
-    opener = threading.Thread(target=lambda: (terminal.seen.wait(20), found.append(_unowned()), gate.touch()), daemon=True)
+    made, plain = list[Path](), tempfile.TemporaryDirectory
+
+    def folder(**options: Any) -> Any:
+        made.append(Path((found := plain(**options)).name))
+        return found
+
+    monkeypatch.setattr(tempfile, "TemporaryDirectory", folder)
+    opener = threading.Thread(target=lambda: (terminal.seen.wait(20), gate.touch()), daemon=True)
     opener.start()
 
     def slow(row: dict[str, int], gate: str) -> dict[str, int]:
@@ -166,11 +173,7 @@ def test_a_bar_follows_workers(verb: str, tmp_path: Path, monkeypatch: pytest.Mo
     opener.join()
 
     assert terminal.seen.is_set()
-    assert found == [before]  # what a killed process leaves is found by the name of its folder
-
-
-def _unowned() -> set[str]:
-    return {name for name in os.listdir(tempfile.gettempdir()) if re.fullmatch(r"datasets_core-[^-]{8}", name)}
+    assert [path.parent for path in made] == [Path(temporary_folder())]  # which is removed after this process was killed
 
 
 def test_local_files_are_not_downloaded(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
