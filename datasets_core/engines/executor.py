@@ -40,9 +40,8 @@ class ExecutorEngine(RemoteEngine):
         self._make = None if isinstance(executor, Executor) or hasattr(executor, "submit") else executor
         self._executor: Any = None if self._make is not None else executor
         self._asked, self._renewing = workers, threading.RLock()
-        self._others: list[Any] = []
         self._is_over, self._watches = threading.Event(), list[Any]()
-        self._suspects: list[Any] = []
+        self._own, self._suspects = list[Any](), list[Any]()
         self._alone: Any = None
         self._measure()
 
@@ -54,9 +53,10 @@ class ExecutorEngine(RemoteEngine):
 
     def open(self) -> None:
         if self._executor is None and self._make is not None:
-            self._executor = self._make()
+            self._executor = self._made()
             self._measure()
-        self._watch(self._executor)
+        elif self._make is None:
+            self._watch(self._executor)
 
     def _watch(self, executor: Any) -> None:
         if hasattr(executor, "_processes") and hasattr(executor, "_result_queue"):
@@ -93,10 +93,7 @@ class ExecutorEngine(RemoteEngine):
         self, error: BaseException, executor: Any, call: Any, future: Future[Any], index: int, left: int, retries: int
     ) -> None:
         """Run the job again in a new executor, if one can be made; alone, if that was done before."""
-        if self._is_over.is_set():
-            future.set_exception(InterruptedError())
-            return
-        if self._make is None or left <= 0:
+        if self._make is None or left <= 0 or self._is_over.is_set():
             future.set_exception(died(str(error) or type(error).__name__, index, retries if self._make is not None else 0))
             return
         try:
@@ -115,7 +112,7 @@ class ExecutorEngine(RemoteEngine):
 
     def _made(self) -> Any:
         executor = self._make()  # type: ignore[misc]
-        self._others.append(executor)
+        self._own.append(executor)
         self._watch(executor)
         return executor
 
@@ -127,24 +124,26 @@ class ExecutorEngine(RemoteEngine):
                     self._alone = None
                     return
                 call, future, index, left, retries = self._suspects.pop(0)
+                if self._is_over.is_set():
+                    future.set_exception(InterruptedError())
             while not future.done():
-                executor = None
                 try:
                     with self._renewing:
                         executor = self._made()
-                    if self._is_over.is_set():
-                        raise InterruptedError
-                    future.set_result(executor.submit(call).result())
-                except BrokenExecutor as error:
-                    if self._is_over.is_set():
-                        future.set_exception(InterruptedError())
-                    elif left <= 0:
-                        future.set_exception(died(str(error) or type(error).__name__, index, retries))
-                    left, self.retried = left - 1, self.retried + 1
+                    inner = executor.submit(call)
                 except BaseException as error:
                     future.set_exception(error)
-                if executor is not None and executor is not self._executor:
-                    executor.shutdown(wait=False)
+                    continue
+                wait((inner,))
+                if executor is not self._executor:
+                    executor.shutdown()
+                ended, is_dead = inner.exception(), isinstance(inner.exception(), BrokenExecutor)
+                if is_dead and left > 0 and not self._is_over.is_set():
+                    left, self.retried = left - 1, self.retried + 1
+                elif ended is not None:
+                    future.set_exception(died(str(ended) or type(ended).__name__, index, retries) if is_dead else ended)
+                else:
+                    future.set_result(inner.result())
 
     def _end(self, run: str, begun: set[Future[Any]]) -> None:
         for future in tuple(begun):
@@ -152,20 +151,21 @@ class ExecutorEngine(RemoteEngine):
         self._is_over.set()
         with self._renewing:
             if self._make is not None and not all(future.done() for future in tuple(begun)):
-                for executor in (*self._others, self._executor):
+                for executor in self._own:
                     _end_workers(executor)
+            alone = self._alone
         wait(tuple(begun))
-        for watch in self._watches:
-            watch.join()
+        for thread in (*self._watches, *([] if alone is None else [alone])):
+            thread.join()
         self._is_over, self._watches = threading.Event(), []
         self.close()
 
     def close(self) -> None:
         """Shut down the executor that this engine made."""
         if self._make is not None and self._executor is not None:
-            for executor in (*self._others, self._executor):
+            for executor in self._own:
                 executor.shutdown(wait=True, cancel_futures=True)
-            self._others, self._executor = [], None
+            self._own, self._executor = [], None
 
 
 def _end_if_stuck(executor: Any, is_over: threading.Event) -> None:

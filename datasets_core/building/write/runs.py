@@ -256,7 +256,7 @@ def taken_rows(
     if num_bytes >= len(wanted) * _LARGE_ROW_BYTES:
         breaks = np.flatnonzero((np.diff(wanted) != 1) | (np.diff(owners) != 0)) + 1
         firsts, ends = np.concatenate([[0], breaks]).tolist(), np.concatenate([breaks, [len(wanted)]]).tolist()
-        spans = [(pieces[owners[first]], int(places[first]), end - first) for first, end in zip(firsts, ends, strict=True)]
+        spans = [(pieces[int(owners[first])], int(places[first]), end - first) for first, end in zip(firsts, ends, strict=True)]
         return _one([piece.slice(place, rows) for piece, place, rows in spans])
     if len(pieces) == 1:
         return taken(pieces[0], places)
