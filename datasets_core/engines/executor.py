@@ -128,8 +128,7 @@ class ExecutorEngine(RemoteEngine):
                     future.set_exception(InterruptedError())
             while not future.done():
                 try:
-                    with self._renewing:
-                        executor = self._made()
+                    executor = self._made()
                     inner = executor.submit(call)
                 except BaseException as error:
                     future.set_exception(error)
@@ -146,13 +145,13 @@ class ExecutorEngine(RemoteEngine):
                     future.set_result(inner.result())
 
     def _end(self, run: str, begun: set[Future[Any]]) -> None:
-        for future in tuple(begun):
-            future.inner.cancel()  # type: ignore[attr-defined]
         self._is_over.set()
         with self._renewing:
-            if self._make is not None and not all(future.done() for future in tuple(begun)):
-                for executor in self._own:
-                    _end_workers(executor)
+            own = [] if all(future.done() for future in tuple(begun)) else self._own
+            ended = [_end_workers(executor) for executor in own]
+            if not any(ended):  # Python 3.11 fails to end those with cancelled jobs
+                for future in tuple(begun):
+                    future.inner.cancel()  # type: ignore[attr-defined]
             alone = self._alone
         wait(tuple(begun))
         for thread in (*self._watches, *([] if alone is None else [alone])):
@@ -191,10 +190,11 @@ def _end_if_stuck(executor: Any, is_over: threading.Event) -> None:
             return
 
 
-def _end_workers(executor: Any) -> None:
-    """End the processes of a `ProcessPoolExecutor`; other executors do as they were told."""
+def _end_workers(executor: Any) -> bool:
+    """End the processes of a `ProcessPoolExecutor`; return False for other executors."""
     processes, results = getattr(executor, "_processes", None), getattr(executor, "_result_queue", None)
-    if processes is not None and results is not None:  # it runs
+    if is_running := processes is not None and results is not None:
         for process in list(processes.values()):
             process.kill()
         results._writer.close()
+    return is_running
