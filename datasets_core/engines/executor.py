@@ -192,9 +192,9 @@ def _end_if_stuck(executor: Any, is_over: threading.Event) -> None:
 
 def _end_workers(executor: Any) -> bool:
     """End the processes of a `ProcessPoolExecutor`; return False for other executors."""
-    processes, results = getattr(executor, "_processes", None), getattr(executor, "_result_queue", None)
-    if is_running := processes is not None and results is not None:
-        for process in list(processes.values()):
+    parts: tuple[Any, Any] = getattr(executor, "_processes", None), getattr(executor, "_result_queue", None)
+    if is_running := None not in parts:
+        for process in list(parts[0].values()):
             process.kill()
-        results._writer.close()
+        parts[1]._writer.close()
     return is_running
